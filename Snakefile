@@ -1,0 +1,35 @@
+# benchproof: audits a published family of agent benchmarks from the outside. README.md shows how to use it.
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config/config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/pin.smk"
+include: "rules/inventory.smk"
+include: "rules/regrade.smk"
+include: "rules/summarise.smk"
+include: "rules/report.smk"
+
+
+rule all:
+    input:
+        AUDIT.result("report.html"),
+        AUDIT.result("summary.md"),
+        AUDIT.result("seal.json"),
+    default_target: True
+
+
+onstart:
+    AUDIT.begin()
+
+
+onsuccess:
+    AUDIT.succeed()
+
+
+onerror:
+    AUDIT.fail()

@@ -1,0 +1,68 @@
+# SUMMARISE: what the stages found, merged and counted.
+# REQUIRED INPUTS: <results>/<date>/{pins,runs}.parquet, the stages' findings in the vault
+# OUTPUTS: <results>/<date>/{models,findings,traffic}.parquet
+
+
+rule summarise_models:
+    """Accuracy per model and harness from recorded verdicts."""
+    input:
+        pins=AUDIT.result("pins"),
+        runs=AUDIT.result("runs"),
+    output:
+        models=AUDIT.result("models"),
+    log:
+        AUDIT.log("summarise_models"),
+    params:
+        audit=AUDIT.params,
+        code=AUDIT.code("summarise_models"),
+    message:
+        "summarise: accuracy per model and harness"
+    conda:
+        "../envs/audit.yaml"
+    script:
+        "../scripts/summarise_models.py"
+
+
+rule collect_findings:
+    """Merge what the stages found."""
+    input:
+        pins=AUDIT.result("pins"),
+        parts=[
+            AUDIT.findings("list_trees"),
+            AUDIT.findings("reconcile_manifests"),
+            AUDIT.findings("project_evals"),
+            AUDIT.findings("regrade_runs"),
+        ],
+    output:
+        findings=AUDIT.result("findings"),
+    log:
+        AUDIT.log("collect_findings"),
+    params:
+        audit=AUDIT.params,
+        code=AUDIT.code("collect_findings"),
+    message:
+        "collect: findings of all stages"
+    conda:
+        "../envs/audit.yaml"
+    script:
+        "../scripts/collect_findings.py"
+
+
+rule collect_traffic:
+    """Tell what the audit asked the network for."""
+    input:
+        pins=AUDIT.result("pins"),
+        mirror=AUDIT.handover("mirror.json"),
+    output:
+        traffic=AUDIT.result("traffic"),
+    log:
+        AUDIT.log("collect_traffic"),
+    params:
+        audit=AUDIT.params,
+        code=AUDIT.code("collect_traffic"),
+    message:
+        "collect: requests and bytes per host"
+    conda:
+        "../envs/audit.yaml"
+    script:
+        "../scripts/collect_traffic.py"

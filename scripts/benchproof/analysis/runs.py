@@ -1,0 +1,194 @@
+"""Re-grading every recorded run of a repository: rows for three tables, findings, trap readings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchproof import jsontext
+from benchproof.errors import Unreadable
+from benchproof.findings import Finding
+from benchproof.grading.readings import Accumulator
+from benchproof.grading.record import WITHHELD, Rule, RunResult, regrade
+from benchproof.inventory.layout import RunPlace, run_place
+from benchproof.inventory.repository import EvalFile, Repository
+
+_COMPARED = (
+    "recorded_passed",
+    "derived_passed",
+    "recorded_score",
+    "derived_score",
+    "passed_agrees",
+    "score_agrees",
+    "fields_agree",
+    "failure_mode",
+    "edge",
+    "tier",
+    "contested",
+)
+#: Flags of a record that are findings of their own.
+_NOTED = {
+    "record_contradicts_itself": "record_contradicts_itself",
+    "verdict_missing": "verdict_missing",
+    "verdict_without_answer": "verdict_without_answer",
+    "answer_differs": "answer_differs",
+    "nonfinite_score": "result_nonfinite",
+    "duplicate_key": "json_duplicate_key",
+    "bom": "json_bom",
+    "nonfinite_literal": "json_nonfinite",
+}
+
+
+@dataclass
+class Regraded:
+    """Rows of the runs and run_fields tables, findings, and the readings counted so far."""
+
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    run_fields: list[dict[str, Any]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    readings: Accumulator = field(default_factory=Accumulator)
+
+    def reading_rows(self) -> list[dict[str, Any]]:
+        """Return the rows of the readings table."""
+        return [
+            {
+                "reading": name,
+                "runs": counts.runs,
+                "verdicts_changed": counts.verdicts_changed,
+                "fields_changed": counts.fields_changed,
+            }
+            for name, counts in self.readings.counts().items()
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """What an evaluation publishes to grade with: the type shown in tables, and the compiled rule."""
+
+    grader_type: str | None
+    rule: Rule
+
+
+def regrade_repository(repository: Repository, out: Regraded) -> None:
+    """Grade each recorded run again and add its rows; one bad run is one row."""
+    rules = {eval_id: _published(item) for eval_id, item in repository.by_id.items()}
+    for path, entry in repository.runs():
+        place = run_place(path, repository.folders)
+        data = repository.content.read(entry.sha)
+        _add_run(out, repository.spec.repo, path, entry.sha, place, data, rules)
+
+
+def _published(item: EvalFile) -> _Published:
+    """Return the rule an evaluation publishes; a list of graders is a rule of its own kind."""
+    value = item.value
+    if "grader" in value:
+        grader = value["grader"] if isinstance(value["grader"], dict) else {}
+        kind = grader.get("type")
+        shown = kind if isinstance(kind, str) else None
+        return _Published(shown, Rule.published(kind, grader.get("config")))
+    if value.get("graders"):
+        return _Published("graders[]", Rule.published("graders[]", value["graders"]))
+    return _Published(None, WITHHELD)
+
+
+def _add_run(
+    out: Regraded,
+    repo: str,
+    path: str,
+    sha: str,
+    place: RunPlace,
+    data: bytes,
+    rules: Mapping[str, _Published],
+) -> None:
+    record, flags, reason = _parsed(data)
+    eval_id = place.eval_id or _text(record, "task")
+    published = rules.get(eval_id) if eval_id else None
+    if reason is not None:
+        result = RunResult("unreadable", reason)
+    else:
+        result = regrade(published.rule if published else None, record, out.readings)
+    grader_type = published.grader_type if published else None
+    out.runs.append(_run_row(repo, path, eval_id, place, grader_type, result))
+    out.run_fields += [
+        {
+            "repo": repo,
+            "run_path": path,
+            "field": item.field,
+            "recorded_pass": item.recorded_pass,
+            "derived_pass": item.derived_pass,
+            "failure_mode": item.failure_mode,
+        }
+        for item in result.fields
+    ]
+    noted = _rules_met(place, record, result, flags)
+    out.findings += [Finding(rule, repo, path, pointer, blob_sha=sha) for rule, pointer in noted]
+
+
+def _parsed(data: bytes) -> tuple[Any, tuple[str, ...], str | None]:
+    try:
+        parsed = jsontext.loads(data)
+    except Unreadable as error:
+        return None, (), error.reason
+    return parsed.value, parsed.flags, None
+
+
+def _run_row(
+    repo: str,
+    path: str,
+    eval_id: str | None,
+    place: RunPlace,
+    grader_type: str | None,
+    result: RunResult,
+) -> dict[str, Any]:
+    return {
+        "repo": repo,
+        "run_path": path,
+        "eval_id": eval_id,
+        "provider": place.provider,
+        "model": place.model,
+        "harness": place.harness,
+        "replicate": place.replicate,
+        "grader_version": result.grader_version,
+        "grader_type": grader_type,
+        "status": result.status,
+        "reason": result.reason,
+        **{name: getattr(result, name) for name in _COMPARED},
+    }
+
+
+def _rules_met(
+    place: RunPlace, record: Any, result: RunResult, flags: tuple[str, ...]
+) -> list[tuple[str, str | None]]:
+    """Return (rule, pointer) of each finding that a run gives rise to."""
+    met: list[tuple[str, str | None]] = []
+    if place.eval_id is None:
+        met.append(("run_path_unknown", None))
+    if result.status == "unreadable":
+        return [*met, ("run_unreadable", result.reason)]
+    if result.status == "eval_missing":
+        met.append(("run_eval_missing", None))
+    met += [(_NOTED[flag], None) for flag in (*flags, *result.flags) if flag in _NOTED]
+    if result.passed_agrees is False:
+        met.append(("verdict_differs", None))
+    if result.score_agrees is False:
+        met.append(("score_differs", None))
+    if result.fields_agree is False:
+        met.append(("field_differs", None))
+    return met + _misnamed(place, record)
+
+
+def _misnamed(place: RunPlace, record: Any) -> list[tuple[str, str | None]]:
+    """A record's model is provider/model, or bare for one harness; its folder says the same."""
+    model, harness = _text(record, "model_name"), _text(record, "harness")
+    wrong = []
+    if model and place.model and model.rsplit("/", 1)[-1] != place.model:
+        wrong.append(("model_differs", "/model_name"))
+    if harness and place.harness and harness != place.harness:
+        wrong.append(("model_differs", "/harness"))
+    return [*wrong]
+
+
+def _text(record: Any, name: str) -> str | None:
+    value = record.get(name) if isinstance(record, dict) else None
+    return value if isinstance(value, str) else None

@@ -1,0 +1,290 @@
+"""The configuration: coerced where YAML or the command line lost a type, validated, frozen.
+
+Every fault becomes a ConfigError of one line that names the key and the remedy, before anything is read.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from benchproof.errors import ConfigError
+from benchproof.jsontext import canonical
+from benchproof.sources.base import RepoSpec
+
+SCHEMA = Path(__file__).resolve().parents[2] / "config" / "schema.yaml"
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """The hosts that may be contacted; `storage` may hold one leading wildcard per host."""
+
+    git: str
+    github_api: str
+    github_raw: str
+    signer: str
+    storage: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpLimits:
+    """Requests under way at once, longest silence (s), tries per request, longest wait per request (s)."""
+
+    connections: int
+    timeout_s: float
+    tries: int
+    max_wait_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A valid configuration. `family` is already narrowed by `only`; `members` counts the whole family."""
+
+    date: str
+    family: tuple[RepoSpec, ...]
+    members: int
+    source: str
+    offline: bool
+    git_mirrors: Mapping[str, str]
+    endpoints: Endpoints
+    http: HttpLimits
+    as_of: str | None
+    results: str
+    resources: str
+    notice: str | None
+    merged: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        """Name of the report's folder: the date, or asof-<day> for an audit of the past."""
+        return f"asof-{self.as_of}" if self.as_of else self.date
+
+    @property
+    def as_of_time(self) -> datetime | None:
+        """The first instant that is too late for an audit of the past, UTC."""
+        return datetime.fromisoformat(self.as_of).replace(tzinfo=UTC) if self.as_of else None
+
+    def content_digest(self) -> str:
+        """sha256 hex over the keys that content tables depend on; endpoints, folders and limits are not."""
+        family = [[s.repo, s.ref, s.evals, s.runs] for s in self.family]
+        content = {"family": family, "as_of": self.as_of, "notice": self.notice}
+        return sha256(canonical(content).encode()).hexdigest()
+
+
+def today() -> str:
+    """Return the UTC day, YYYY-MM-DD."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def load(raw: Mapping[str, Any], day: str) -> Config:
+    """Return the valid configuration of a merged mapping; `day` is used when no date is set.
+
+    Raises ConfigError with one line that names the key, what is wrong and what to write.
+    """
+    merged = _coerce(_plain(raw), _schema())
+    _validate(merged)
+    family = tuple(RepoSpec(**member) for member in merged["family"])
+    _refuse_duplicates(family)
+    endpoints = merged["endpoints"]
+    return Config(
+        date=merged["date"] or day,
+        family=_narrow(family, merged["only"]),
+        members=len(family),
+        source=merged["source"],
+        offline=merged["offline"],
+        git_mirrors=dict(merged["git_mirrors"]),
+        endpoints=Endpoints(**{**endpoints, "storage": tuple(endpoints["storage"])}),
+        http=HttpLimits(**merged["http"]),
+        as_of=merged["as_of"],
+        results=merged["results"].rstrip("/") or "/",
+        resources=merged["resources"].rstrip("/") or "/",
+        notice=merged["notice"],
+        merged=merged,
+    )
+
+
+def _schema() -> dict[str, Any]:
+    import yaml
+
+    with SCHEMA.open(encoding="utf-8") as handle:
+        schema: dict[str, Any] = yaml.safe_load(handle)
+    return schema
+
+
+def _plain(value: Any) -> Any:
+    """Return ordered mappings as dicts and dates as ISO text: PyYAML reads an unquoted day as a date."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, datetime):
+        return value.date().isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    return value
+
+
+def _coerce(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Give text the type its schema asks for: `--config` and nested processes hand over strings."""
+    types = schema.get("type", [])
+    types = [types] if isinstance(types, str) else types
+    if isinstance(value, dict):
+        properties = schema.get("properties", {})
+        rest = schema.get("additionalProperties")
+        return {
+            key: _coerce(item, properties.get(key, rest if isinstance(rest, dict) else {}))
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        items = schema.get("items", {})
+        return [_coerce(item, items) for item in value]
+    if value is None and "array" in types:
+        return []
+    if value is None and types == ["object"]:
+        return {}
+    return _coerce_text(value, types) if isinstance(value, str) else value
+
+
+def _coerce_text(value: str, types: list[str]) -> Any:
+    text = value.strip()
+    if "null" in types and text.lower() in ("", "null", "none", "~"):
+        return None
+    if "boolean" in types and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if "integer" in types and re.fullmatch(r"[+-]?\d{1,18}", text):
+        return int(text)
+    if "number" in types and re.fullmatch(r"[+-]?\d{1,18}(\.\d{1,18})?", text):
+        return float(text) if "." in text else int(text)
+    if "array" in types:
+        return [part.strip() for part in text.strip("[]").split(",") if part.strip()]
+    return value
+
+
+def _validate(merged: dict[str, Any]) -> None:
+    from jsonschema import Draft202012Validator, FormatChecker
+
+    checker = FormatChecker(formats=())
+    checker.checks("day")(_is_day)
+    checker.checks("endpoint")(is_endpoint)
+    checker.checks("remote")(_is_remote)
+    validator = Draft202012Validator(_schema(), format_checker=checker)
+    errors = sorted(
+        validator.iter_errors(merged), key=lambda error: [str(p) for p in error.absolute_path]
+    )
+    if errors:
+        raise ConfigError(_line(errors[0]))
+
+
+def _line(error: Any) -> str:
+    """One line for one schema error: the key, what is wrong, what to write."""
+    key = _key(error.absolute_path)
+    if error.validator == "additionalProperties":
+        known = list(error.schema.get("properties", {}))
+        unknown = sorted(set(error.instance) - set(known))[0]
+        close = difflib.get_close_matches(unknown, known, n=1)
+        remedy = f"did you mean `{close[0]}`?" if close else f"known here: {', '.join(known)}."
+        return f"config: `{_join(key, unknown)}` is not a key; {remedy}"
+    if error.validator == "required":
+        missing = sorted(set(error.validator_value) - set(error.instance))[0]
+        return (
+            f"config: `{_join(key, missing)}` is missing; see config/config.yaml for its default."
+        )
+    wanted = error.schema.get("description") or error.message
+    return f"config: `{key}` is {_short(error.instance)}; it takes {wanted}."
+
+
+def _key(path: Iterable[Any]) -> str:
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text or "config"
+
+
+def _join(key: str, name: str) -> str:
+    return name if key == "config" else f"{key}.{name}"
+
+
+def _short(value: Any) -> str:
+    """A value for a message: at most 60 characters, one line, and never a URL's password."""
+    text = re.sub(r"//[^/@\s]*@", "//…@", str(value)).replace("\n", "\\n")
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _is_day(value: object) -> bool:
+    if not isinstance(value, str):
+        return True
+    if not _DAY.fullmatch(value):
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def is_endpoint(value: object) -> bool:
+    """True for an http(s) URL with a host and without userinfo, query or fragment."""
+    if not isinstance(value, str):
+        return True
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+    except ValueError:
+        return False
+    return bool(
+        parts.scheme in ("http", "https")
+        and parts.hostname
+        and (port is None or port > 0)
+        and "@" not in parts.netloc
+        and not parts.query
+        and not parts.fragment
+    )
+
+
+def _is_remote(value: object) -> bool:
+    """True for a path or a git URL that cannot run a command, name an option or hold a secret."""
+    if not isinstance(value, str):
+        return True
+    if value.startswith("-") or "::" in value or "\n" in value:
+        return False
+    if "://" not in value:
+        return True
+    parts = urlsplit(value)
+    if parts.scheme == "ssh":
+        return bool(parts.hostname) and parts.password is None and not parts.netloc.startswith("-")
+    if parts.scheme == "file":
+        return "@" not in parts.netloc
+    return is_endpoint(value)
+
+
+def _refuse_duplicates(family: tuple[RepoSpec, ...]) -> None:
+    names = [spec.repo.lower() for spec in family]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"config: `family` names {name} twice; keep one entry.")
+
+
+def _narrow(family: tuple[RepoSpec, ...], only: list[str]) -> tuple[RepoSpec, ...]:
+    """Return the members that `only` names, in family order; all when it is empty."""
+    known = {spec.repo.split("/", 1)[1]: spec for spec in family} | {
+        spec.repo: spec for spec in family
+    }
+    for name in only:
+        if name not in known:
+            close = difflib.get_close_matches(name, list(known), n=1)
+            remedy = (
+                f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}."
+            )
+            raise ConfigError(
+                f"config: `only` names {_short(name)}, which is not in `family`; {remedy}"
+            )
+    chosen = {known[name] for name in only}
+    return tuple(spec for spec in family if not only or spec in chosen)

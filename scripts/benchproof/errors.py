@@ -1,0 +1,125 @@
+"""Errors that benchproof raises; each names the item, what was expected, what came and what to do.
+
+BenchproofError
+├── ConfigError         the configuration or the command line is wrong
+├── ProofError          bytes do not hash to the git object id they were asked for by
+├── Unreachable         a request failed and stayed failed after the retries
+├── Absent              the server says that there is nothing to read
+├── AllowanceTooSmall   the REST allowance cannot cover what is still needed
+├── Unreadable          upstream text cannot be read as JSON
+├── TableError          rows do not fit the table they were meant for
+├── VaultError          the vault is missing something, damaged or not writable
+├── LeakError           a graded value was about to leave the vault
+└── LeaseHeld           another living run holds the vault
+
+No message ever carries a query string, userinfo or a token: `safe_url` is the only way a URL enters one.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+from urllib.parse import urlsplit
+
+Cause = Literal[
+    "no_network",
+    "dns",
+    "refused",
+    "timeout",
+    "stalled",
+    "reset",
+    "tls",
+    "throttled",
+    "server_error",
+    "malformed",
+    "host_not_allowed",
+    "too_large",
+    "git_failed",
+]
+AbsentStatus = Literal["missing", "private", "empty", "ref_missing"]
+
+
+def safe_url(url: str) -> str:
+    """Return scheme, host, port and path of a URL; the query, fragment and userinfo are dropped."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if ":" in host:
+        host = f"[{host}]"
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{host}{port}{parts.path}"
+
+
+class BenchproofError(Exception):
+    """Base of every error a user may see; `str()` is one or two plain sentences."""
+
+
+class ConfigError(BenchproofError):
+    """The configuration or the command line is wrong; the message names the key and the remedy."""
+
+
+class ProofError(BenchproofError):
+    """Bytes do not hash to their id.
+
+    `kind` is blob, tree or commit; `expected` and `actual` are object ids.
+    """
+
+    def __init__(self, kind: str, expected: str, actual: str, where: str) -> None:
+        super().__init__(
+            f"{where}: {kind} does not hash to its id: expected {expected}, got {actual}. "
+            "Nothing was kept; run again, and if it stays so the upstream or a proxy alters content."
+        )
+        self.kind, self.expected, self.actual, self.where = kind, expected, actual, where
+
+
+class Unreachable(BenchproofError):
+    """A request failed after its retries. `cause` is a fixed code that goes into tables."""
+
+    def __init__(
+        self, cause: Cause, what: str, advice: str = "Run again to ask once more."
+    ) -> None:
+        super().__init__(f"{what}: not reachable ({cause}). {advice}")
+        self.cause: Cause = cause
+
+
+class Absent(BenchproofError):
+    """The server answered, and the answer is that there is nothing to read."""
+
+    def __init__(self, status: AbsentStatus, what: str) -> None:
+        super().__init__(f"{what}: {status}.")
+        self.status: AbsentStatus = status
+
+
+class AllowanceTooSmall(BenchproofError):
+    """The REST source needs more requests than GitHub still allows; both numbers are known."""
+
+    def __init__(self, needed: int, allowed: int, reset_at: datetime | None) -> None:
+        when = f" It resets at {reset_at:%Y-%m-%d %H:%M} UTC." if reset_at else ""
+        super().__init__(
+            f"{needed} requests are needed and {allowed} are left in GitHub's allowance.{when} "
+            "Set GITHUB_TOKEN, use `source: git`, or run again later: what has arrived is kept."
+        )
+        self.needed, self.allowed, self.reset_at = needed, allowed, reset_at
+
+
+class Unreadable(BenchproofError):
+    """Text cannot be read as JSON. `reason` is a fixed code that goes into tables."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"not readable as JSON: {reason}")
+        self.reason = reason
+
+
+class TableError(BenchproofError):
+    """Rows do not fit the schema of their table, or a table cannot be read."""
+
+
+class VaultError(BenchproofError):
+    """The vault lacks something that an earlier stage should have left, or cannot be written."""
+
+
+class LeakError(BenchproofError):
+    """A graded value was found in something that leaves the vault; says where, never what."""
+
+
+class LeaseHeld(BenchproofError):
+    """Another living run holds the vault."""

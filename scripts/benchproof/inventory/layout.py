@@ -1,0 +1,165 @@
+"""Where things lie in a benchmark repository: pure functions over its listing."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from benchproof.sources.base import SMALL_BYTES, Entry, RepoSpec
+from benchproof.sources.objects import quote_path
+
+MANIFEST = "manifest.json"
+#: JSON files beside evaluations that are none.
+BESIDE_EVALS = frozenset({MANIFEST, "vocabulary.json"})
+#: Endings of text that is audited as text; anything small with another ending may be a Git LFS pointer.
+_TEXT = (
+    ".json",
+    ".md",
+    ".py",
+    ".txt",
+    ".yml",
+    ".yaml",
+    ".toml",
+    ".cfg",
+    ".sh",
+    ".csv",
+    ".tsv",
+    ".lock",
+    ".tex",
+    ".jsonl",
+)
+_LFS = re.compile(
+    rb"\Aversion https://git-lfs\.github\.com/spec/v1\n(?:[^\n]*\n)*?size (\d{1,18})\n?", re.ASCII
+)
+_RUN = re.compile(
+    r"(?P<eval_id>[^/]+)/(?P<provider>[^/]+)/(?P<model>[^/]+)/(?P<harness>[^/]+)/r(?P<replicate>\d{1,9})/result\.json"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """The folders that are audited in one commit; `moved` says that `evals` is not the configured one."""
+
+    evals: str
+    runs: str
+    moved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlace:
+    """What a recorded run's path says; None where the path has another form."""
+
+    eval_id: str | None
+    provider: str | None
+    model: str | None
+    harness: str | None
+    replicate: int | None
+
+
+def folders(entries: Sequence[Entry], spec: RepoSpec) -> Folders:
+    """Return the folders to audit: the configured one, or the only other that looks like it.
+
+    History moved the evaluations (evals, evals_canonical, example_evals), so that a past commit is found
+    by its manifest, or else by a name with `eval` in it and JSON files below it.
+    """
+    paths = [text_path(entry) for entry in entries]
+    if any(path.startswith(f"{spec.evals}/") for path in paths):
+        return Folders(spec.evals, spec.runs, moved=False)
+    tops = {
+        path.split("/", 1)[0]
+        for path in paths
+        if path.count("/") == 1 and path.endswith(f"/{MANIFEST}")
+    }
+    if not tops:
+        below = (path.split("/", 1)[0] for path in paths if "/" in path and path.endswith(".json"))
+        tops = {top for top in below if "eval" in top.lower()}
+    if len(tops) != 1:
+        return Folders(spec.evals, spec.runs, moved=False)
+    return Folders(tops.pop(), spec.runs, moved=True)
+
+
+def text_path(entry: Entry) -> str:
+    """Return a path as tables show it: as it is when it is printable UTF-8, else quoted as git does."""
+    return quote_path(entry.path)
+
+
+def eval_files(entries: Iterable[Entry], where: Folders) -> list[Entry]:
+    """Return the regular files that should each be one evaluation."""
+    found = (e for e in entries if e.is_file and text_path(e).startswith(f"{where.evals}/"))
+    return [e for e in found if e.path.endswith(b".json") and _base(e) not in BESIDE_EVALS]
+
+
+def manifest_file(entries: Iterable[Entry], where: Folders) -> Entry | None:
+    """Return the manifest of the evaluations folder, or None."""
+    wanted = f"{where.evals}/{MANIFEST}".encode()
+    return next((e for e in entries if e.path == wanted and e.is_file), None)
+
+
+def run_files(entries: Iterable[Entry], where: Folders) -> list[Entry]:
+    """Return the regular files named result.json below the runs folder; trajectories are never read."""
+    prefix = f"{where.runs}/"
+    return [
+        e
+        for e in entries
+        if e.is_file and _base(e) == "result.json" and text_path(e).startswith(prefix)
+    ]
+
+
+def run_place(path: str, where: Folders) -> RunPlace:
+    """Return what a run's path says; the replicate counts from here, the record's own is unreliable."""
+    match = _RUN.fullmatch(path.removeprefix(f"{where.runs}/"))
+    if not match:
+        return RunPlace(None, None, None, None, None)
+    named = match.groupdict()
+    return RunPlace(
+        named["eval_id"],
+        named["provider"],
+        named["model"],
+        named["harness"],
+        int(named["replicate"]),
+    )
+
+
+def maybe_lfs(entry: Entry) -> bool:
+    """True when only reading it can tell a file from a Git LFS pointer (both sources know small sizes)."""
+    return (
+        entry.is_file
+        and entry.size is not None
+        and 100 <= entry.size < SMALL_BYTES
+        and not entry.path.lower().endswith(tuple(ending.encode() for ending in _TEXT))
+        and b"." in entry.path.rsplit(b"/", 1)[-1]
+    )
+
+
+def lfs_size(data: bytes) -> int | None:
+    """Return the size that a Git LFS pointer states, or None for anything else."""
+    match = _LFS.match(data) if len(data) < SMALL_BYTES else None
+    return int(match.group(1)) if match else None
+
+
+def needed(entries: Sequence[Entry], spec: RepoSpec) -> dict[str, bytes]:
+    """Return the blobs an audit reads, id to one path: manifests, evaluations, vocabularies, licences,
+    READMEs, published results, recorded results and what may be an LFS pointer.
+    """
+    where = folders(entries, spec)
+    chosen = [e for e in entries if e.is_file and (_is_document(e, where) or maybe_lfs(e))]
+    chosen += run_files(entries, where)
+    return {entry.sha: entry.path for entry in reversed(chosen)}
+
+
+def _is_document(entry: Entry, where: Folders) -> bool:
+    path = text_path(entry)
+    name = posixpath.basename(path).lower()
+    if "/" not in path and name.startswith(("license", "licence", "readme", "copying", "notice")):
+        return True
+    if path.startswith("results/"):
+        return path.endswith((".csv", ".json", ".md"))
+    return path.startswith(f"{where.evals}/") and (
+        path.endswith(".json") or name.startswith("readme")
+    )
+
+
+def _base(entry: Entry) -> str:
+    return posixpath.basename(text_path(entry))

@@ -1,0 +1,157 @@
+"""One pinned repository as the stages see it: its listing, its manifest, its evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from benchproof import jsontext
+from benchproof.errors import Unreadable
+from benchproof.findings import Finding
+from benchproof.inventory import layout
+from benchproof.inventory.evaluations import Projected, project, stated_id, unreadable
+from benchproof.inventory.manifests import Manifest, parse
+from benchproof.inventory.reconcile import Reconciled, reconcile
+from benchproof.sources.base import Entry, RepoSpec
+from benchproof.sources.content import Content
+
+
+@dataclass(frozen=True, slots=True)
+class EvalFile:
+    """An evaluation file: its parsed value and flags, or the reason why it has none."""
+
+    path: str
+    sha: str
+    value: Any
+    flags: tuple[str, ...]
+    reason: str | None
+
+
+class Repository:
+    """A repository at its pin, read from its content archive."""
+
+    def __init__(self, spec: RepoSpec, commit_sha: str, content: Content) -> None:
+        self.spec, self.commit_sha, self.content = spec, commit_sha, content
+        self.entries: list[Entry] = content.entries
+        self.folders = layout.folders(self.entries, spec)
+
+    @cached_property
+    def evaluations(self) -> list[EvalFile]:
+        """Every evaluation file in path order, read or with the reason why not."""
+        found = layout.eval_files(self.entries, self.folders)
+        return [self._read(layout.text_path(entry), entry.sha) for entry in found]
+
+    @cached_property
+    def by_id(self) -> dict[str, EvalFile]:
+        """The first evaluation file that states each id."""
+        named = ((stated_id(item.value), item) for item in reversed(self.evaluations))
+        return {eval_id: item for eval_id, item in named if eval_id is not None}
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """The manifest in whatever shape it has; e without one, unreadable when it is no JSON."""
+        entry = layout.manifest_file(self.entries, self.folders)
+        if entry is None:
+            return Manifest("e")
+        try:
+            return parse(jsontext.loads(self.content.read(entry.sha)).value, self.folders.evals)
+        except Unreadable:
+            return Manifest("unreadable")
+
+    def runs(self) -> Iterator[tuple[str, Entry]]:
+        """Yield path and entry of each recorded run, in path order."""
+        for entry in layout.run_files(self.entries, self.folders):
+            yield layout.text_path(entry), entry
+
+    def _read(self, path: str, sha: str) -> EvalFile:
+        try:
+            parsed = jsontext.loads(self.content.read(sha))
+        except Unreadable as error:
+            return EvalFile(path, sha, None, (), error.reason)
+        return EvalFile(path, sha, parsed.value, parsed.flags, None)
+
+
+def list_tree(repository: Repository) -> tuple[list[dict[str, Any]], list[Finding]]:
+    """Return the rows of the tree table, one per leaf of the commit, and findings about paths."""
+    rows, found = [], []
+    repo, evals = repository.spec.repo, f"{repository.folders.evals}/"
+    for entry in repository.entries:
+        row = _tree_row(repository, entry)
+        rows.append(row)
+        rule = _tree_rule(row, entry, evals)
+        if rule:
+            found.append(Finding(rule, repo, row["path"], blob_sha=entry.sha))
+    if repository.folders.moved:
+        found.append(Finding("evals_folder_moved", repo, repository.folders.evals))
+    return rows, found
+
+
+def _tree_row(repository: Repository, entry: Entry) -> dict[str, Any]:
+    read = entry.mode != "160000" and repository.content.has(entry.sha)
+    data = repository.content.read(entry.sha) if read else None
+    lfs = layout.lfs_size(data) if data is not None and entry.is_file else None
+    kinds = {"120000": "symlink", "160000": "submodule"}
+    return {
+        "repo": repository.spec.repo,
+        "path": layout.text_path(entry),
+        "mode": entry.mode,
+        "kind": "lfs" if lfs is not None else kinds.get(entry.mode, "file"),
+        "blob_sha": entry.sha,
+        "size": None if data is None else len(data),
+        "lfs_size": lfs,
+        "status": "ok",
+        "reason": None,
+    }
+
+
+def _tree_rule(row: dict[str, Any], entry: Entry, evals: str) -> str | None:
+    if row["path"].startswith('"'):
+        return "path_not_utf8" if not _is_utf8(entry.path) else None
+    if row["kind"] == "symlink":
+        return "symlink_among_evals" if row["path"].startswith(evals) else None
+    return {"submodule": "submodule_in_tree", "lfs": "lfs_pointer"}.get(row["kind"])
+
+
+def _is_utf8(path: bytes) -> bool:
+    try:
+        path.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def reconcile_repository(repository: Repository) -> Reconciled:
+    """Return manifest rows, the reconciliation row and findings of one repository."""
+    files = [item.path for item in repository.evaluations]
+    ids = {item.path: stated_id(item.value) for item in repository.evaluations}
+    out = reconcile(repository.spec.repo, repository.manifest, repository.folders.evals, files, ids)
+    lowered: dict[str, str] = {}
+    for eval_id in sorted(repository.by_id):
+        other = lowered.setdefault(eval_id.lower(), eval_id)
+        if other != eval_id:
+            path = repository.by_id[eval_id].path
+            out.findings.append(Finding("ids_differ_by_case", repository.spec.repo, path, "/id"))
+    return out
+
+
+def project_repository(repository: Repository) -> Projected:
+    """Return the projected rows of every evaluation file of one repository."""
+    out = Projected()
+    repo = repository.spec.repo
+    taken = {eval_id: item.path for eval_id, item in repository.by_id.items()}
+    for item in repository.evaluations:
+        if item.reason is not None:
+            out.extend(unreadable(repo, item.path, item.sha, item.reason))
+        else:
+            out.extend(project(repo, item.path, item.sha, item.value, item.flags, taken))
+    return out
+
+
+def not_read(repo: str, reason: str) -> dict[str, Any]:
+    """Return the reconciliation row of a repository whose content could not be had."""
+    counts = dict.fromkeys(
+        ("rows", "evals", "files", "orphans", "dangling", "duplicates", "shape", "folder")
+    )
+    return {"repo": repo, **counts, "status": "not_read", "reason": reason}

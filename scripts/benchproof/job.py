@@ -1,0 +1,159 @@
+"""What every Snakemake script shares: its log, its errors, its hand-overs, its tables.
+
+A script reads `input`, `output`, `params` and `log` and nothing else. An error leaves as one sentence; an
+unexpected exception leaves as its type and place, since its text could quote an answer.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchproof import findings, provenance, tables
+from benchproof.errors import BenchproofError
+from benchproof.inventory.repository import Repository
+from benchproof.sources import content
+from benchproof.sources.base import RepoSpec
+from benchproof.vault import Vault, read_json, write_json
+
+if TYPE_CHECKING:
+    from benchproof.http import Traffic
+
+log = logging.getLogger("benchproof")
+#: Begins the line of a log that `report_failures` repeats as the last word of a failed run.
+ERROR = "error: "
+
+
+def run(main: Callable[[Job], None], snakemake: Any) -> None:
+    """Run a script's `main`; exit 1 with one line on failure, in its log and on the terminal."""
+    _start_log(Path(snakemake.log[0]))
+    try:
+        main(Job(snakemake))
+    except BenchproofError as error:
+        _fail(str(error))
+    except Exception as error:  # the rim of the process: nothing above could withhold the text
+        _fail(
+            f"internal error {type(error).__name__} at {_place(error)}; please report it. (Its text is withheld.)"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A repository without content: its status and reason, from the pin or from the mirror stage."""
+
+    repo: str
+    status: str
+    reason: str
+
+
+class Job:
+    """One run of a rule: typed access to what Snakemake hands over."""
+
+    def __init__(self, snakemake: Any) -> None:
+        self.rule: str = snakemake.rule
+        self.input, self.output, self.params = snakemake.input, snakemake.output, snakemake.params
+
+    @property
+    def family(self) -> list[RepoSpec]:
+        """The audited members, in family order."""
+        return [RepoSpec(**member) for member in self.params.audit["family"]]
+
+    @property
+    def vault(self) -> Vault:
+        """The vault of this run."""
+        return Vault(self.params.audit["resources"])
+
+    def pins(self) -> list[dict[str, Any]]:
+        """Rows of the pins table."""
+        return tables.read(self.input.pins, "pins")
+
+    @contextmanager
+    def _open(self, spec: RepoSpec, commit: str) -> Iterator[Repository]:
+        with content.opened(self.vault.content(spec.repo, commit)) as archive:
+            yield Repository(spec, commit, archive)
+
+    def repositories(self) -> Iterator[Repository]:
+        """Yield each audited repository whose content is in the vault."""
+        mirrored = read_json(Path(self.input.mirror))
+        for spec in self.family:
+            record = mirrored[spec.repo]
+            if record["status"] == "ok":
+                with self._open(spec, record["commit_sha"]) as repository:
+                    yield repository
+
+    def unread(self) -> list[Unread]:
+        """The audited repositories without content, and why."""
+        records = read_json(Path(self.input.mirror))
+        return [
+            Unread(spec.repo, records[spec.repo]["status"], records[spec.repo]["reason"])
+            for spec in self.family
+            if records[spec.repo]["status"] != "ok"
+        ]
+
+    def write(
+        self, name: str, rows: Iterable[Mapping[str, Any]], pins: list[dict[str, Any]] | None = None
+    ) -> None:
+        """Write one of the rule's tables with its provenance."""
+        made_by = {**self.params.audit["made_by"], "code": self.params.code}
+        about = provenance.metadata(name, self.pins() if pins is None else pins, made_by)
+        tables.write(self.output[name], name, rows, about)
+        log.info("wrote %s", self.output[name])
+
+    def note(self, found: Iterable[findings.Finding], commits: Mapping[str, str]) -> None:
+        """Hand this stage's findings over to `collect_findings`, with the commit each was met at."""
+        placed = [replace(f, stage=self.rule, commit_sha=commits.get(f.repo)) for f in found]
+        write_json(Path(self.output.findings), findings.as_json(placed))
+
+    def count(self, stage: str, traffic: Traffic) -> None:
+        """Add this run's requests to the stage's running total in the vault."""
+        path = Path(self.params.audit["work"]) / "traffic" / f"{stage}.json"
+        rows = read_json(path) if path.exists() else []
+        write_json(path, _added(rows + traffic.rows(stage)))
+
+
+def _added(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    total: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in rows:
+        known = total.setdefault(
+            (row["stage"], row["host"]), {"stage": row["stage"], "host": row["host"]}
+        )
+        for name, value in row.items():
+            if name not in ("stage", "host"):
+                known[name] = known.get(name, 0) + value
+    return [total[key] for key in sorted(total)]
+
+
+def _start_log(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    form = logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S")
+    form.converter = time.gmtime
+    for handler in (
+        logging.FileHandler(path, "w", encoding="utf-8"),
+        logging.StreamHandler(sys.stderr),
+    ):
+        handler.setFormatter(form)
+        log.addHandler(handler)
+    log.setLevel(logging.INFO)
+
+
+def _fail(message: str) -> None:
+    log.error("%s%s", ERROR, message)
+    sys.exit(1)
+
+
+def _place(error: BaseException) -> str:
+    """Where an exception rose: file and line of the innermost frame of ours, without any text."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if "benchproof" in frame.filename
+    ]
+    frames = frames or traceback.extract_tb(error.__traceback__)
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"

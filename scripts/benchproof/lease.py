@@ -1,0 +1,177 @@
+"""One run at a time on a vault, without file locks.
+
+flock and fcntl do nothing on some shared file systems, and Snakemake's own lock outlives a killed run.
+The lease is a file created with O_EXCL that names host, process and start time; its holder touches it. A
+lease is stale when its process is gone (same host) or its last touch is old by the file system's own
+clock (other host). Whoever finds a stale one ends the jobs that its dead run left behind and takes over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import threading
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from benchproof.errors import LeaseHeld
+from benchproof.vault import private_folder
+
+#: Environment variable that marks every process of a run, so that its orphans can be found.
+MARK = "BENCHPROOF_LEASE"
+TOUCH_EVERY_S = 20.0
+#: Fifteen missed touches: a suspended laptop or a stalled file server is not a dead run.
+STALE_AFTER_S = 300.0
+
+
+class Lease:
+    """A run's hold on a vault; `acquire` raises LeaseHeld, `release` is safe to call twice."""
+
+    def __init__(self, root: Path) -> None:
+        self._path = root / "lease.json"
+        self._token = os.environ.setdefault(MARK, uuid.uuid4().hex)
+        self._stop = threading.Event()
+
+    def acquire(self) -> None:
+        """Take the lease, from a dead run if need be; raises LeaseHeld when a living run has it."""
+        private_folder(self._path.parent)
+        while not self._create():
+            holder = self._read()
+            if holder.get("token") == self._token:
+                break
+            if self._alive(holder):
+                raise LeaseHeld(
+                    f"another run holds {self._path.parent} ({_describe(holder)}); nothing was touched. "
+                    "Wait for it to end, or give this run its own --config resources=…"
+                )
+            end_orphans(str(holder.get("token", "")))
+            self._set_aside(holder)
+        threading.Thread(target=self._keep, name="lease", daemon=True).start()
+
+    def held_by_other(self) -> bool:
+        """True when a living run other than this one holds the vault."""
+        holder = self._read()
+        return bool(holder) and holder.get("token") != self._token and self._alive(holder)
+
+    def release(self) -> None:
+        """Give the lease up if it is ours."""
+        self._stop.set()
+        if self._read().get("token") == self._token:
+            self._path.unlink(missing_ok=True)
+
+    def _create(self) -> bool:
+        try:
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return False
+        me = {"token": self._token, "host": socket.gethostname(), "pid": os.getpid()}
+        with os.fdopen(descriptor, "w") as handle:
+            json.dump({**me, "started": _started(os.getpid())}, handle)
+        return True
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            holder = json.loads(self._path.read_text())
+        except (FileNotFoundError, ValueError):
+            return {}
+        return holder if isinstance(holder, dict) else {}
+
+    def _alive(self, holder: dict[str, Any]) -> bool:
+        if holder.get("host") == socket.gethostname() and isinstance(holder.get("pid"), int):
+            started = _started(holder["pid"])
+            return started is not None and started == holder.get("started")
+        return self._age() < (STALE_AFTER_S if holder else TOUCH_EVERY_S)
+
+    def _age(self) -> float:
+        """Seconds since the last touch, by the file system's clock: hosts disagree about the time."""
+        probe = self._path.with_name(f"clock.{os.getpid()}")
+        try:
+            probe.touch(mode=0o600)
+            return probe.stat().st_mtime - self._path.stat().st_mtime
+        except FileNotFoundError:
+            return STALE_AFTER_S
+        finally:
+            probe.unlink(missing_ok=True)
+
+    def _set_aside(self, judged: dict[str, Any]) -> None:
+        """Remove the lease we judged stale, and put back any other that took its place meanwhile."""
+        aside = self._path.with_name(f"lease.{uuid.uuid4().hex}.stale")
+        try:
+            os.rename(self._path, aside)
+        except FileNotFoundError:
+            return
+        try:
+            found = json.loads(aside.read_text())
+        except ValueError:
+            found = {}
+        if found.get("token") != judged.get("token"):
+            os.replace(aside, self._path)
+        aside.unlink(missing_ok=True)
+
+    def _keep(self) -> None:
+        while not self._stop.wait(TOUCH_EVERY_S):
+            try:
+                os.utime(self._path)
+            except OSError:
+                return
+
+
+def end_orphans(token: str, patience_s: float = 10.0) -> int:
+    """Kill the processes a dead run left on this host and return how many there were.
+
+    They are known by the mark in their environment; where /proc is missing, none are found.
+    """
+    orphans = _marked(token) if token else []
+    for pid in orphans:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    deadline = time.monotonic() + patience_s
+    while any(_started(pid) is not None for pid in orphans) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return len(orphans)
+
+
+def _marked(token: str) -> list[int]:
+    mark = f"{MARK}={token}".encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        if mark in environment.split(b"\0") and int(folder.name) != os.getpid():
+            found.append(int(folder.name))
+    return found
+
+
+def _started(pid: int) -> str | None:
+    """Identity of a living process beyond its number, which is reused; None when it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return _signalled(pid)
+    return None if fields[0] in "ZX" else f"{boot}:{fields[19]}"
+
+
+def _signalled(pid: int) -> str | None:
+    """The same without /proc: a process that can be signalled is there."""
+    if Path("/proc/self").exists():
+        return None
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return None
+    except PermissionError:
+        pass
+    return "unknown"
+
+
+def _describe(holder: dict[str, Any]) -> str:
+    return f"process {holder.get('pid', '?')} on {holder.get('host', '?')}"

@@ -1,0 +1,76 @@
+"""What an audit has not learnt yet, and how the next run is made to ask for that alone.
+
+A stage that asks the world journals what it learnt in the vault. When something stayed unknown, the next
+run changes a marker file that is an input of the stage; Snakemake then runs the stage again, and the
+stage asks for what the journal lacks. When nothing is unknown, no marker changes and nothing runs.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchproof.config import Config
+from benchproof.vault import Vault, read_json, write_json
+
+STAGES = ("pin", "mirror")
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """One thing that a stage asked for and did not learn, with the cause."""
+
+    stage: str
+    item: str
+    cause: str
+
+
+class Pending:
+    """What is open in one audit."""
+
+    def __init__(self, vault: Vault, config: Config, work: Path, out: Path) -> None:
+        self._vault, self._config, self._work, self._out = vault, config, work, out
+
+    def marker(self, stage: str) -> Path:
+        """Return the marker file of a stage."""
+        return self._work / "ask" / f"{stage}.json"
+
+    def unknown(self) -> list[Unknown]:
+        """Return what the stages that have run did not learn, in stage and family order."""
+        return [*self._unpinned(), *self._unmirrored()]
+
+    def prepare(self, *, bump: bool) -> None:
+        """Create missing markers; with `bump`, change those of stages that have something to ask again."""
+        open_stages = {item.stage for item in self.unknown()} if bump else set()
+        for stage in STAGES:
+            marker = self.marker(stage)
+            attempt = read_json(marker)["attempt"] if marker.exists() else 0
+            if not marker.exists() or stage in open_stages:
+                write_json(marker, {"attempt": attempt + 1})
+
+    def _unpinned(self) -> list[Unknown]:
+        if not (self._out / "pins.parquet").exists():
+            return []
+        label = self._config.label
+        family = self._config.family
+        missing = [s for s in family if not self._vault.pin_record(label, s.repo, s.ref).exists()]
+        return [Unknown("pin", spec.repo, self._cause(spec.repo)) for spec in missing]
+
+    def _cause(self, repo: str) -> str:
+        mirrored = self._mirrored()
+        return str(mirrored.get(repo, {}).get("reason") or "not asked")
+
+    def _unmirrored(self) -> list[Unknown]:
+        return [
+            Unknown("mirror", repo, str(record["reason"]))
+            for repo, record in self._mirrored().items()
+            if record["status"] == "unknown" and record["commit_sha"]
+        ]
+
+    def _mirrored(self) -> dict[str, dict[str, str]]:
+        try:
+            found: dict[str, dict[str, str]] = json.loads((self._work / "mirror.json").read_bytes())
+        except (FileNotFoundError, ValueError):
+            return {}
+        return found

@@ -1,0 +1,113 @@
+"""Which code, configuration and commits a table was made from.
+
+A rule's code digest covers its script and every module of the library that the script reaches, so that
+an edit reaches results and nothing else is made again.
+"""
+
+from __future__ import annotations
+
+import ast
+import platform
+from collections.abc import Iterable, Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from benchproof import __version__
+
+SCRIPTS = Path(__file__).resolve().parents[1]
+PACKAGE = "benchproof"
+
+
+def code_digest(rule: str) -> str:
+    """Return the sha256 hex of a rule's script and the library files it reaches."""
+    return _digest(_reached(SCRIPTS / f"{rule}.py"))
+
+
+def library_digest() -> str:
+    """Return the sha256 hex over all scripts, library files and templates."""
+    return _digest(
+        path for path in SCRIPTS.rglob("*") if path.suffix in (".py", ".j2", ".css", ".js")
+    )
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that bytes of tables depend on: benchproof, Python (minor) and pyarrow."""
+    import pyarrow
+
+    minor = ".".join(platform.python_version_tuple()[:2])
+    return {PACKAGE: __version__, "python": minor, "pyarrow": pyarrow.__version__}
+
+
+def metadata(
+    table: str, pins: Iterable[Mapping[str, Any]], made_by: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what a table's Parquet metadata says (law 6): no clock, host or path.
+
+    `made_by` holds config (content digest), code (digest of the rule) and notice.
+    """
+    commits = {pin["repo"]: pin["commit_sha"] for pin in pins}
+    return {
+        "table": table,
+        "pins": commits,
+        "config": made_by["config"],
+        "code": made_by["code"],
+        "notice": made_by["notice"],
+        "versions": versions(),
+    }
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    digest = sha256()
+    for path in sorted(paths):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(SCRIPTS).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _reached(script: Path) -> set[Path]:
+    seen: set[Path] = set()
+    waiting = [script]
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            waiting.extend(_imports(path))
+    return seen | {path for path in _assets(seen)}
+
+
+def _assets(modules: Iterable[Path]) -> Iterable[Path]:
+    """Templates lie beside the modules that render them."""
+    for folder in {path.parent for path in modules}:
+        templates = folder / "templates"
+        if templates.is_dir():
+            yield from (item for item in templates.rglob("*") if item.is_file())
+
+
+@cache
+def _imports(path: Path) -> tuple[Path, ...]:
+    """Return the library files a module imports, at its top or inside a function."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(found for name in sorted(names) for found in _files(name))
+
+
+def _files(name: str) -> list[Path]:
+    """Return the files that importing a dotted name of the library runs, packages included."""
+    parts = name.split(".")
+    if parts[0] != PACKAGE:
+        return []
+    found = []
+    for length in range(1, len(parts) + 1):
+        base = SCRIPTS.joinpath(*parts[:length])
+        found.extend(
+            path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()
+        )
+    return found

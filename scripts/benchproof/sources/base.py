@@ -1,0 +1,102 @@
+"""What a source of repositories gives, whichever way it reads them: a pin, a listing, proven blobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+#: Blobs below this come along with the trees: symlink targets and Git LFS pointers (about 130 bytes).
+SMALL_BYTES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RepoSpec:
+    """One member of the family, as the configuration names it.
+
+    `repo` is owner/name, `ref` a branch, tag or commit id, `evals` and `runs` folders of the repository.
+    """
+
+    repo: str
+    ref: str
+    evals: str
+    runs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """The commit a repository is audited at, or why there is none.
+
+    `status` is ok, renamed (followed, see `resolved_repo`), missing, private, empty, ref_missing or
+    unknown; `reason` is a fixed code for everything but ok. Ids are hex, `committed_at` is UTC.
+    `repo_id` is GitHub's numeric id where the source can know it.
+    """
+
+    repo: str
+    ref: str
+    status: str
+    reason: str | None
+    commit_sha: str | None
+    tree_sha: str | None
+    committed_at: datetime | None
+    resolved_repo: str | None
+    repo_id: int | None
+    source: str
+
+    @property
+    def usable(self) -> bool:
+        """True when there is a commit to audit."""
+        return self.commit_sha is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One leaf of a commit's tree: a file, a symlink or a submodule.
+
+    `path` is the raw bytes of the full path, `mode` git's octal mode as text ("100644", "100755",
+    "120000" symlink, "160000" submodule), `sha` the object id in hex. `size` is in bytes and known only
+    for blobs below SMALL_BYTES: the git source has those at no cost, REST tells all sizes, and both must
+    give the same rows.
+    """
+
+    path: bytes
+    mode: str
+    sha: str
+    size: int | None = None
+
+    @property
+    def is_file(self) -> bool:
+        """True for a regular file, executable or not."""
+        return self.mode.startswith("100")
+
+
+class Source(Protocol):
+    """A way to read repositories. Everything it returns is proven against git object ids."""
+
+    name: str
+
+    def pin(self, spec: RepoSpec, as_of: datetime | None = None) -> Pin:
+        """Resolve `spec.ref` (or its last commit before `as_of`) to a commit.
+
+        Never raises for a single repository: what the server says or fails to say becomes `status` and
+        `reason`.
+        """
+        ...
+
+    def tree(self, pin: Pin) -> list[Entry]:
+        """Return every leaf of the pinned tree, sorted by path.
+
+        Raises ProofError when the listing does not rebuild to `pin.tree_sha`, Unreachable when it
+        cannot be had.
+        """
+        ...
+
+    def blobs(self, pin: Pin, wanted: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+        """Yield (id, content) for each wanted blob id; `wanted` maps the id to one path that holds it.
+
+        Raises ProofError for content that does not hash to its id, AllowanceTooSmall before the first
+        request when the rest cannot be finished, Unreachable when it cannot be had. What arrived before
+        an error is kept, so that a later call asks for the rest only.
+        """
+        ...

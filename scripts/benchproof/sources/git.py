@@ -1,0 +1,292 @@
+"""Repositories through system git, protocol v2: a handful of requests whatever the number of files.
+
+A pin is one `ls-remote` (two requests). A commit that isn't in the mirror yet is fetched at depth 1 with
+its trees and its smallest blobs; the blobs an audit needs follow in one more fetch. Every object read is
+hashed again, so that a damaged mirror is as visible as a lying server.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from benchproof.errors import Absent, ConfigError, Unreachable
+from benchproof.http import Http
+from benchproof.sources import objects
+from benchproof.sources.base import SMALL_BYTES, Entry, Pin, RepoSpec
+from benchproof.sources.gitcmd import Git, Moved, Tally
+from benchproof.vault import Vault, private_folder
+
+#: What a local mirror needs to honour filters and to give any reachable object.
+_UPLOAD_PACK = (
+    "git -c safe.directory=* -c uploadpack.allowFilter=true"
+    " -c uploadpack.allowAnySHA1InWant=true upload-pack"
+)
+_SHA = re.compile(r"[0-9a-f]{40}")
+_SHORT_SHA = re.compile(r"[0-9a-f]{7,39}")
+#: An argument list of 1,500 ids is 62 kB, well below any system's limit.
+_IDS_AT_ONCE = 1500
+#: Causes that a second try may cure; a host that can't be found or refuses is asked twice only.
+_ONE_TRY = {"no_network", "host_not_allowed", "git_failed"}
+_PASSING = {"timeout", "stalled", "reset", "throttled", "server_error"}
+_HOPELESS_AFTER = 2
+
+
+class GitSource:
+    """The `git` source. `mirrors` maps owner/name to another remote, `endpoint` serves the rest."""
+
+    name = "git"
+
+    def __init__(
+        self,
+        vault: Vault,
+        http: Http,
+        endpoint: str,
+        mirrors: Mapping[str, str],
+        *,
+        timeout_s: float,
+        tries: int,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._vault, self._http, self._endpoint, self._mirrors = vault, http, endpoint, mirrors
+        self._timeout_s, self._tries, self._sleep = timeout_s, tries, sleep
+
+    def pin(self, spec: RepoSpec, as_of: datetime | None = None) -> Pin:
+        """Resolve a ref with one `ls-remote` and bring its commit and trees into the mirror."""
+        try:
+            return self._pin(spec, self._url(spec.repo), as_of)
+        except Moved:
+            return self._pin_moved(spec, as_of)
+        except Absent as error:
+            return self._without(spec, error.status, error.status)
+        except Unreachable as error:
+            return self._without(spec, "unknown", error.cause)
+
+    def tree(self, pin: Pin) -> list[Entry]:
+        """Walk the tree objects of the mirror, each hashed against its id."""
+        assert pin.tree_sha is not None
+        git = self._mirror(pin.repo)
+        entries: list[Entry] = []
+        with git.objects() as reader:
+            waiting = [(b"", pin.tree_sha)]
+            while waiting:
+                prefix, sha = waiting.pop()
+                kind, data = reader.read(sha)
+                objects.prove("tree", sha, data, f"{pin.repo}@{pin.commit_sha}")
+                for mode, name, child in objects.parse_tree(data):
+                    if mode in ("40000", "040000"):
+                        waiting.append((prefix + name + b"/", child))
+                    else:
+                        entries.append(Entry(prefix + name, mode, child))
+        sizes = git.sizes(entry.sha for entry in entries if entry.mode != "160000")
+        return sorted((_sized(entry, sizes) for entry in entries), key=lambda entry: entry.path)
+
+    def blobs(self, pin: Pin, wanted: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+        """Fetch what the mirror lacks in one request, then read and prove each blob."""
+        git = self._mirror(pin.repo)
+        here = git.sizes(wanted)
+        missing = sorted(sha for sha in wanted if sha not in here)
+        if missing:
+            self._fetch_blobs(git, self._url(pin.repo, pin.resolved_repo), missing)
+        with git.objects() as reader:
+            for sha in wanted:
+                kind, data = reader.read(sha)
+                objects.prove("blob", sha, data, f"{pin.repo}@{pin.commit_sha}")
+                yield sha, data
+
+    # -- pinning ------------------------------------------------------------------------------------
+
+    def _pin(self, spec: RepoSpec, url: str, as_of: datetime | None) -> Pin:
+        sha = self._resolve(spec, url)
+        if as_of is not None:
+            sha = self._last_before(spec, url, sha, as_of)
+        git = self._mirror(spec.repo)
+        if sha not in git.sizes([sha]):
+            self._fetch_commit(git, url, sha)
+        with git.objects() as reader:
+            _, data = reader.read(sha)
+        objects.prove("commit", sha, data, spec.repo)
+        commit = objects.parse_commit(data)
+        git.local("update-ref", f"refs/benchproof/pins/{sha}", sha)
+        return Pin(
+            repo=spec.repo,
+            ref=spec.ref,
+            status="ok",
+            reason=None,
+            commit_sha=sha,
+            tree_sha=commit.tree_sha,
+            committed_at=commit.committed_at,
+            resolved_repo=spec.repo,
+            repo_id=None,
+            source=self.name,
+        )
+
+    def _pin_moved(self, spec: RepoSpec, as_of: datetime | None) -> Pin:
+        """Follow a redirect once, on the same host: a renamed repository is audited under both names."""
+        try:
+            name = self._new_name(spec.repo)
+            pin = self._pin(spec, self._url(spec.repo, name), as_of)
+        except (Moved, Absent):
+            return self._without(spec, "missing", "redirect_not_followed")
+        except Unreachable as error:
+            return self._without(spec, "unknown", error.cause)
+        return replace(pin, status="renamed", reason="redirected", resolved_repo=name)
+
+    def _new_name(self, repo: str) -> str:
+        response = self._http.get(f"{self._url(repo)}/info/refs?service=git-upload-pack")
+        if response.status != 200 or not response.url.startswith(f"{self._endpoint}/"):
+            raise Absent("missing", repo)
+        path = response.url.removeprefix(f"{self._endpoint}/").split("?", 1)[0]
+        name = path.removesuffix("/info/refs").removesuffix(".git")
+        if name.count("/") != 1:
+            raise Absent("missing", repo)
+        return name
+
+    def _without(self, spec: RepoSpec, status: str, reason: str) -> Pin:
+        return Pin(spec.repo, spec.ref, status, reason, None, None, None, None, None, self.name)
+
+    def _resolve(self, spec: RepoSpec, url: str) -> str:
+        """Return the commit a ref names: a full id as it is, a branch, a tag (peeled), a short id."""
+        if _SHA.fullmatch(spec.ref):
+            return spec.ref
+        branch, tag = f"refs/heads/{spec.ref}", f"refs/tags/{spec.ref}"
+        listed = self._list_refs(spec, url, ["HEAD", branch, tag, f"{tag}^{{}}"])
+        for name in (branch, f"{tag}^{{}}", tag):
+            if name in listed:
+                return listed[name]
+        if not listed and not self._list_refs(spec, url, []):
+            raise Absent("empty", spec.repo)
+        if spec.ref == "HEAD":
+            return listed["HEAD"]
+        if _SHORT_SHA.fullmatch(spec.ref):
+            return self._full_id(spec, url)
+        raise Absent("ref_missing", f"{spec.repo}@{spec.ref}")
+
+    def _list_refs(self, spec: RepoSpec, url: str, patterns: list[str]) -> dict[str, str]:
+        out = self._ask(self._mirror(spec.repo), url, ["ls-remote"], ["origin", *patterns])
+        pairs = (line.split("\t", 1) for line in out.decode("utf-8", "replace").splitlines())
+        return {name: sha for sha, name in pairs}
+
+    # -- the past: commits without trees, in a mirror of their own -----------------------------------
+
+    def _history(self, spec: RepoSpec, url: str, *also: str) -> Git:
+        """Bring all commits of branches and tags, without trees; the main mirror stays shallow."""
+        git = self._mirror(spec.repo, ".history")
+        refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", *also]
+        self._ask(
+            git, url, ["fetch", "--quiet", "--force", "--filter=tree:0"], ["origin", *refspecs]
+        )
+        return git
+
+    def _full_id(self, spec: RepoSpec, url: str) -> str:
+        out = (
+            self._history(spec, url)
+            .local("rev-parse", f"--disambiguate={spec.ref}")
+            .decode()
+            .split()
+        )
+        if len(out) > 1:
+            raise ConfigError(
+                f"config: ref {spec.ref} of {spec.repo} fits {len(out)} objects; write more digits."
+            )
+        if not out:
+            raise Absent("ref_missing", f"{spec.repo}@{spec.ref}")
+        return out[0]
+
+    def _last_before(self, spec: RepoSpec, url: str, sha: str, as_of: datetime) -> str:
+        git = self._history(spec, url, sha)
+        before = f"--before={int(as_of.timestamp()) - 1}"
+        found = git.local("rev-list", "-1", before, sha).decode().strip()
+        if not found:
+            raise Absent("ref_missing", f"{spec.repo}@{spec.ref} before {as_of:%Y-%m-%d}")
+        return found
+
+    # -- fetching -----------------------------------------------------------------------------------
+
+    def _fetch_commit(self, git: Git, url: str, sha: str) -> None:
+        """Bring one commit with its trees and smallest blobs: one request after the handshake."""
+        options = ["--depth=1", f"--filter=blob:limit={SMALL_BYTES}"]
+        self._fetch(git, url, options, [f"+{sha}:refs/benchproof/pins/{sha}"])
+
+    def _fetch_blobs(self, git: Git, url: str, ids: list[str]) -> None:
+        """Bring exactly these blobs. Ids go as arguments in batches: --stdin needs git 2.29.
+
+        The server must not believe that we have them because we have their commit, so the only thing we
+        claim to have is a commit that it can't know (git 2.29 has `noop` for this, git 2.25 has not).
+        """
+        tip = git.local("commit-tree", "-m", "benchproof", git.empty_tree()).decode().strip()
+        for start in range(0, len(ids), _IDS_AT_ONCE):
+            options = ["--filter=blob:none", f"--negotiation-tip={tip}"]
+            self._fetch(git, url, options, ids[start : start + _IDS_AT_ONCE])
+
+    def _fetch(self, git: Git, url: str, options: list[str], refspecs: list[str]) -> None:
+        common = ["fetch", "--quiet", "--force", "--no-tags", "--recurse-submodules=no"]
+        self._ask(git, url, [*common, *options], ["origin", *refspecs])
+
+    def _ask(self, git: Git, url: str, command: list[str], rest: list[str]) -> bytes:
+        """Run a network command, again after passing faults; traffic is counted per host."""
+        serving = [] if _host(url) else [f"--upload-pack={_UPLOAD_PACK}"]
+        arguments = ["-c", f"remote.origin.url={url}", *command, *serving, *rest]
+        attempt = 0
+        while True:
+            git.clear_stale_locks()
+            tally = Tally()
+            try:
+                return git.remote(*arguments, what=self._shown(url), tally=tally)
+            except Unreachable as error:
+                attempt += 1
+                if attempt >= self._tries_for(error.cause):
+                    raise
+            finally:
+                self._http.traffic.add(
+                    _host(url) or "local", requests=tally.requests, bytes_in=tally.bytes_in
+                )
+            self._http.traffic.add(_host(url) or "local", retries=1)
+            self._sleep(min(30.0, 0.5 * 2**attempt) * random.uniform(0.5, 1.0))
+
+    def _tries_for(self, cause: str) -> int:
+        return (
+            self._tries
+            if cause in _PASSING
+            else 1
+            if cause in _ONE_TRY
+            else min(self._tries, _HOPELESS_AFTER)
+        )
+
+    # -- where things are ---------------------------------------------------------------------------
+
+    def _url(self, repo: str, resolved: str | None = None) -> str:
+        mirror = self._mirrors.get(repo)
+        if mirror is None:
+            return f"{self._endpoint}/{resolved or repo}.git"
+        return mirror if "://" in mirror else str(Path(mirror).absolute())
+
+    def _shown(self, url: str) -> str:
+        return url.removesuffix(".git").removeprefix(f"{self._endpoint}/")
+
+    def _mirror(self, repo: str, kind: str = "") -> Git:
+        folder = self._vault.mirror(repo)
+        folder = folder.with_name(f"{folder.stem}{kind}.git")
+        git = Git(folder, self._vault.home(), self._timeout_s)
+        if not (folder / "HEAD").exists():
+            private_folder(folder)
+            git.local("init", "--quiet", "--bare", ".")
+            for name, value in (("gc.auto", "0"), ("core.logAllRefUpdates", "false")):
+                git.local("config", name, value)
+        return git
+
+
+def _host(url: str) -> str:
+    """Host and port of a remote, empty for a local path."""
+    return urlsplit(url).netloc if "://" in url and not url.startswith("file:") else ""
+
+
+def _sized(entry: Entry, sizes: Mapping[str, int]) -> Entry:
+    size = sizes.get(entry.sha)
+    return replace(entry, size=size) if size is not None and size < SMALL_BYTES else entry

@@ -1,0 +1,132 @@
+"""The two stages that read repositories: pin them once per date, mirror what an audit needs of them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from benchproof.errors import AllowanceTooSmall, BenchproofError, Unreachable
+from benchproof.inventory import layout
+from benchproof.sources import content
+from benchproof.sources.base import Entry, Pin, RepoSpec, Source
+from benchproof.vault import Vault, read_json, write_json
+
+log = logging.getLogger("benchproof")
+
+
+def recorded_pin(vault: Vault, label: str, spec: RepoSpec) -> Pin | None:
+    """Return what this repository was pinned to under this label, or None."""
+    path = vault.pin_record(label, spec.repo, spec.ref)
+    if not path.exists():
+        return None
+    values = read_json(path)
+    moment = values["committed_at"]
+    return Pin(**{**values, "committed_at": datetime.fromisoformat(moment) if moment else None})
+
+
+def pin_once(
+    source: Source | None, vault: Vault, label: str, spec: RepoSpec, as_of: datetime | None
+) -> Pin:
+    """Return the recorded pin, or ask the source and record its answer; `unknown` is never recorded.
+
+    Without a source (offline) an unrecorded pin is unknown, with the reason `offline`.
+    """
+    known = recorded_pin(vault, label, spec)
+    if known is not None:
+        log.info("%s: %s (recorded)", spec.repo, _shown(known))
+        return known
+    if source is None:
+        return Pin(spec.repo, spec.ref, "unknown", "offline", None, None, None, None, None, "none")
+    pin = source.pin(spec, as_of)
+    if pin.status != "unknown":
+        moment = pin.committed_at.isoformat() if pin.committed_at else None
+        write_json(
+            vault.pin_record(label, spec.repo, spec.ref), {**asdict(pin), "committed_at": moment}
+        )
+    log.info("%s: %s", spec.repo, _shown(pin))
+    return pin
+
+
+def _shown(pin: Pin) -> str:
+    return (
+        f"{pin.commit_sha[:10]} {pin.status}" if pin.commit_sha else f"{pin.status} ({pin.reason})"
+    )
+
+
+def mirror(
+    source: Source | None,
+    vault: Vault,
+    spec: RepoSpec,
+    pin: Mapping[str, Any],
+    made: Callable[[str], Pin],
+) -> dict[str, Any]:
+    """Bring what an audit needs of one pinned commit into the vault and return the record of it.
+
+    Raises ProofError for bytes that are not what their id says; a source that can't be reached, or an
+    allowance that is too small, becomes the record's status `unknown` with its cause.
+    """
+    commit = pin["commit_sha"]
+    if commit is None:
+        return {"status": pin["status"], "reason": pin["reason"], "commit_sha": None, "blobs": 0}
+    path = vault.content(spec.repo, commit)
+    here = content.blob_ids(path)
+    try:
+        if here and _wanted(_listing(path), spec).keys() <= here:
+            return _record(commit, len(here))
+        if source is None:
+            return {"status": "unknown", "reason": "offline", "commit_sha": commit, "blobs": 0}
+        return _record(commit, _bring(source, made(spec.repo), spec, path))
+    except Unreachable as error:
+        log.warning("%s", error)
+        return {"status": "unknown", "reason": error.cause, "commit_sha": commit, "blobs": 0}
+    except AllowanceTooSmall as error:
+        log.warning("%s: %s", spec.repo, error)
+        return {"status": "unknown", "reason": "allowance", "commit_sha": commit, "blobs": 0}
+
+
+def _bring(source: Source, pin: Pin, spec: RepoSpec, path: Path) -> int:
+    entries = source.tree(pin)
+    wanted = _wanted(entries, spec)
+    log.info("%s: %d files, %d of them needed", spec.repo, len(entries), len(wanted))
+    number = content.save(path, entries, source.blobs(pin, wanted))
+    log.info("%s: %d blobs proven", spec.repo, number)
+    return number
+
+
+def _wanted(entries: list[Entry], spec: RepoSpec) -> dict[str, bytes]:
+    return layout.needed(entries, spec)
+
+
+def _listing(path: Path) -> list[Entry]:
+    with content.opened(path) as archive:
+        return archive.entries
+
+
+def _record(commit: str, blobs: int) -> dict[str, Any]:
+    return {"status": "ok", "reason": None, "commit_sha": commit, "blobs": blobs}
+
+
+def each(
+    work: Callable[[RepoSpec], Any], family: list[RepoSpec], connections: int
+) -> tuple[dict[str, Any], list[BenchproofError]]:
+    """Run `work` for every repository concurrently; return results by repo and the errors met.
+
+    One repository's error doesn't keep the others from finishing.
+    """
+    from benchproof.http import map_concurrently
+
+    def guarded(spec: RepoSpec) -> Any:
+        try:
+            return work(spec)
+        except BenchproofError as error:
+            return error
+
+    results = dict(
+        zip((s.repo for s in family), map_concurrently(guarded, family, connections), strict=True)
+    )
+    errors = [item for item in results.values() if isinstance(item, BenchproofError)]
+    return {repo: item for repo, item in results.items() if item not in errors}, errors

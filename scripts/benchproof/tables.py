@@ -1,0 +1,345 @@
+"""The tables: explicit Arrow schemas, sorted unique keys, zstd, provenance in the metadata, atomic.
+
+A schema is an allow-list: a row with a key that its table doesn't name is refused, so nothing that the
+vault holds can slip into a table by being in the same dictionary. An empty table has the same schema.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchproof.errors import TableError
+from benchproof.jsontext import canonical
+
+TEXT, WHOLE, REAL, YES_NO = pa.string(), pa.int64(), pa.float64(), pa.bool_()
+TEXTS = pa.list_(pa.string())
+INSTANT = pa.timestamp("us", tz="UTC")
+METADATA_KEY = b"benchproof"
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One table: its key columns, by which rows are sorted and unique, and its Arrow schema."""
+
+    name: str
+    key: tuple[str, ...]
+    schema: pa.Schema
+
+
+def _spec(name: str, key: str, columns: Mapping[str, pa.DataType]) -> Spec:
+    return Spec(name, tuple(key.split()), pa.schema(list(columns.items())))
+
+
+_STATUS = {"status": TEXT, "reason": TEXT}
+SPECS: dict[str, Spec] = {
+    spec.name: spec
+    for spec in (
+        _spec(
+            "pins",
+            "repo",
+            {
+                "repo": TEXT,
+                "ref": TEXT,
+                "commit_sha": TEXT,
+                "tree_sha": TEXT,
+                "committed_at": INSTANT,
+                **_STATUS,
+                "resolved_repo": TEXT,
+                "repo_id": WHOLE,
+                "source": TEXT,
+            },
+        ),
+        _spec(
+            "tree",
+            "repo path",
+            {
+                "repo": TEXT,
+                "path": TEXT,
+                "mode": TEXT,
+                "kind": TEXT,
+                "blob_sha": TEXT,
+                "size": WHOLE,
+                "lfs_size": WHOLE,
+                **_STATUS,
+            },
+        ),
+        _spec(
+            "manifest",
+            "repo row",
+            {
+                "repo": TEXT,
+                "row": WHOLE,
+                "eval_id": TEXT,
+                "path": TEXT,
+                "task": TEXT,
+                "kit": TEXT,
+                "benchmark": YES_NO,
+                "duplicate_of": WHOLE,
+                **_STATUS,
+            },
+        ),
+        _spec(
+            "reconciliation",
+            "repo",
+            {
+                "repo": TEXT,
+                "rows": WHOLE,
+                "evals": WHOLE,
+                "files": WHOLE,
+                "orphans": WHOLE,
+                "dangling": WHOLE,
+                "duplicates": WHOLE,
+                "shape": TEXT,
+                "folder": TEXT,
+                **_STATUS,
+            },
+        ),
+        _spec(
+            "evals",
+            "repo path",
+            {
+                "repo": TEXT,
+                "path": TEXT,
+                "eval_id": TEXT,
+                "blob_sha": TEXT,
+                "task": TEXT,
+                "kit": TEXT,
+                "time_horizon": TEXT,
+                "eval_type": TEXT,
+                "metadata_keys": TEXTS,
+                "fields": TEXTS,
+                "prompt_chars": WHOLE,
+                "has_canary": YES_NO,
+                "has_notes": YES_NO,
+                "grader_form": TEXT,
+                "n_graders": WHOLE,
+                "n_handles": WHOLE,
+                **_STATUS,
+            },
+        ),
+        _spec(
+            "eval_handles",
+            "repo eval_id handle",
+            {"repo": TEXT, "eval_id": TEXT, "handle": TEXT, **_STATUS},
+        ),
+        _spec(
+            "graders",
+            "repo eval_id position",
+            {
+                "repo": TEXT,
+                "eval_id": TEXT,
+                "position": TEXT,
+                "type": TEXT,
+                "rule_status": TEXT,
+                **_STATUS,
+            },
+        ),
+        _spec(
+            "tolerances",
+            "repo eval_id position field",
+            {
+                "repo": TEXT,
+                "eval_id": TEXT,
+                "position": TEXT,
+                "field": TEXT,
+                "declared_type": TEXT,
+                "keys": TEXTS,
+                "mode": TEXT,
+                **_STATUS,
+            },
+        ),
+        _spec(
+            "runs",
+            "repo run_path",
+            {
+                "repo": TEXT,
+                "run_path": TEXT,
+                "eval_id": TEXT,
+                "provider": TEXT,
+                "model": TEXT,
+                "harness": TEXT,
+                "replicate": WHOLE,
+                "grader_version": TEXT,
+                "grader_type": TEXT,
+                **_STATUS,
+                "recorded_passed": YES_NO,
+                "derived_passed": YES_NO,
+                "recorded_score": REAL,
+                "derived_score": REAL,
+                "passed_agrees": YES_NO,
+                "score_agrees": YES_NO,
+                "fields_agree": YES_NO,
+                "failure_mode": TEXT,
+                "edge": TEXT,
+                "tier": TEXT,
+                "contested": YES_NO,
+            },
+        ),
+        _spec(
+            "run_fields",
+            "repo run_path field",
+            {
+                "repo": TEXT,
+                "run_path": TEXT,
+                "field": TEXT,
+                "recorded_pass": YES_NO,
+                "derived_pass": YES_NO,
+                "failure_mode": TEXT,
+            },
+        ),
+        _spec(
+            "readings",
+            "reading",
+            {"reading": TEXT, "runs": WHOLE, "verdicts_changed": WHOLE, "fields_changed": WHOLE},
+        ),
+        _spec(
+            "models",
+            "repo model harness",
+            {
+                "repo": TEXT,
+                "model": TEXT,
+                "harness": TEXT,
+                "n_evals": WHOLE,
+                "n_runs": WHOLE,
+                "n_passed": WHOLE,
+                "n_no_submission": WHOLE,
+                "n_unreadable": WHOLE,
+                "n_missing": WHOLE,
+                "accuracy": REAL,
+                "ci_low": REAL,
+                "ci_high": REAL,
+                "complete": YES_NO,
+            },
+        ),
+        _spec(
+            "findings",
+            "finding_id",
+            {
+                "finding_id": TEXT,
+                "repo": TEXT,
+                "path": TEXT,
+                "commit_sha": TEXT,
+                "blob_sha": TEXT,
+                "pointer": TEXT,
+                "rule": TEXT,
+                "severity": TEXT,
+                "message": TEXT,
+                "remedy": TEXT,
+                "stage": TEXT,
+            },
+        ),
+        _spec(
+            "traffic",
+            "stage host",
+            {
+                "stage": TEXT,
+                "host": TEXT,
+                "requests": WHOLE,
+                "bytes_in": WHOLE,
+                "retries": WHOLE,
+                "throttled": WHOLE,
+                "waited_s": REAL,
+            },
+        ),
+    )
+}
+
+
+def build(name: str, rows: Iterable[Mapping[str, Any]], about: Mapping[str, Any]) -> pa.Table:
+    """Return the Arrow table of some rows, sorted by key, with `about` in its metadata.
+
+    Raises TableError when a row lacks a column or has one too many, a value doesn't fit its type, or two
+    rows share a key.
+    """
+    spec = SPECS[name]
+    columns = spec.schema.names
+    listed = sorted(rows, key=lambda row: tuple(_order(row.get(column)) for column in spec.key))
+    for row in listed:
+        if set(row) != set(columns):
+            odd = sorted(set(row) ^ set(columns))
+            raise TableError(
+                f"table {name}: a row's columns differ from the schema: {', '.join(odd)}."
+            )
+    _refuse_equal_keys(spec, listed)
+    metadata = {METADATA_KEY: canonical(dict(about)).encode()}
+    schema = spec.schema.with_metadata(metadata)
+    try:
+        arrays = [pa.array([row[f.name] for row in listed], f.type) for f in schema]
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise TableError(
+            f"table {name}: a value does not fit its column; report this as a defect."
+        ) from None
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def write(
+    path: str | Path, name: str, rows: Iterable[Mapping[str, Any]], about: Mapping[str, Any]
+) -> None:
+    """Write a table; it appears under its name only when it is whole."""
+    table = build(name, rows, about)
+    with replacing(Path(path)) as part:
+        pq.write_table(table, part, compression="zstd", version="2.6", write_statistics=True)
+
+
+def read(path: str | Path, name: str) -> list[dict[str, Any]]:
+    """Return the rows of a table.
+
+    Raises TableError when the file isn't this table: other columns, other types, or not Parquet.
+    """
+    try:
+        table = pq.read_table(path, partitioning=None)
+    except (pa.ArrowException, OSError):
+        raise TableError(f"{path}: not a readable Parquet file; delete it and run again.") from None
+    if not table.schema.equals(SPECS[name].schema):
+        raise TableError(f"{path}: not a `{name}` table of this version; delete it and run again.")
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
+
+
+def about(path: str | Path) -> dict[str, Any]:
+    """Return what a table's metadata says about its making."""
+    found: dict[str, Any] = json.loads(pq.read_schema(path).metadata[METADATA_KEY])
+    return found
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside `path` that takes its name when the block ends well.
+
+    Modes follow the umask, so that a group can read results. Raises TableError naming the folder when
+    there is no room; the previous file stays as it was.
+    """
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield part
+        os.replace(part, path)
+    except OSError as error:
+        raise TableError(
+            f"{path}: cannot be written ({error.strerror}); free room or permissions there and run again."
+        ) from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _order(value: Any) -> tuple[bool, Any]:
+    """Nulls first, so that keys of any nullability sort."""
+    return (value is not None, value)
+
+
+def _refuse_equal_keys(spec: Spec, rows: list[Mapping[str, Any]]) -> None:
+    previous: tuple[Any, ...] | None = None
+    for row in rows:
+        key = tuple(row[column] for column in spec.key)
+        if key == previous:
+            raise TableError(f"table {spec.name}: two rows share one key; report this as a defect.")
+        previous = key

@@ -1,0 +1,142 @@
+"""The vault: the one folder that may hold answers, and the only code that lays it out.
+
+```
+<resources>/
+  mirrors/<owner>+<name>.git     blob-less git mirrors, each pin held by a ref
+  objects/<aa>/<id>              proven blobs that came one by one over REST
+  content/<owner>+<name>/<commit>.zip   listing and needed blobs of one commit
+  pins/<label>/<owner>+<name>.<ref digest>.json   what was pinned on that date, once
+  work/<results>/<label>/        hand-overs between the jobs of one report
+  home/                          an empty HOME, so that git reads nobody's settings
+  lease.json                     the run that holds the vault
+```
+Folders are created 0700 and files 0600, whatever the umask: answers are not the group's business.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from benchproof.errors import VaultError
+from benchproof.jsontext import canonical
+
+
+def slug(repo: str) -> str:
+    """Return a repository's folder name: owner+name; the schema admits no other separators."""
+    return repo.replace("/", "+")
+
+
+class Vault:
+    """Paths of a vault, and private atomic writes into it."""
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root)
+
+    def mirror(self, repo: str) -> Path:
+        """Return the bare git mirror of a repository."""
+        return self.root / "mirrors" / f"{slug(repo)}.git"
+
+    def content(self, repo: str, commit: str) -> Path:
+        """Return the archive that holds what an audit needs of one commit."""
+        return self.root / "content" / slug(repo) / f"{commit}.zip"
+
+    def pin_record(self, label: str, repo: str, ref: str) -> Path:
+        """Return the file that says what a ref of a repository was pinned to under a label."""
+        named = sha256(ref.encode()).hexdigest()[:8]
+        return self.root / "pins" / label / f"{slug(repo)}.{named}.json"
+
+    def pinned_labels(self) -> list[str]:
+        """Return the labels the vault has pins of, oldest first."""
+        folder = self.root / "pins"
+        return sorted(item.name for item in folder.iterdir()) if folder.is_dir() else []
+
+    def work(self, results: str, label: str) -> Path:
+        """Return the folder through which the jobs of one report hand over what must not leave."""
+        return self.root / "work" / results.strip("/").replace("/", "+") / label
+
+    def home(self) -> Path:
+        """Return an empty private folder that serves as HOME for child processes."""
+        return private_folder(self.root / "home")
+
+
+class BlobStore:
+    """Proven blobs, one file each, for sources that bring them one by one."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._root = vault.root / "objects"
+
+    def _path(self, sha: str) -> Path:
+        return self._root / sha[:2] / sha[2:]
+
+    def get(self, sha: str) -> bytes | None:
+        """Return a blob that arrived earlier, or None; the caller proves it again."""
+        try:
+            return self._path(sha).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def put(self, sha: str, data: bytes) -> None:
+        """Keep a proven blob."""
+        with private_file(self._path(sha)) as handle:
+            handle.write(data)
+
+
+def private_folder(path: Path) -> Path:
+    """Create a folder and its missing parents with mode 0700 and return it."""
+    missing = [path]
+    while not missing[-1].parent.exists():
+        missing.append(missing[-1].parent)
+    try:
+        for folder in reversed(missing):
+            folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise VaultError(
+            f"{path}: cannot create this folder ({error.strerror}); check its parent."
+        ) from None
+    return path
+
+
+@contextmanager
+def private_file(path: Path) -> Iterator[BinaryIO]:
+    """Write a file with mode 0600 that appears under its name only when it is whole.
+
+    Raises VaultError naming the folder when there is no room or no permission; the old file stays.
+    """
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    private_folder(path.parent)
+    try:
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as handle:
+            yield handle
+        os.replace(part, path)
+    except OSError as error:
+        raise VaultError(
+            f"{path}: cannot be written ({error.strerror}); free room or permissions there and run again."
+        ) from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write canonical JSON privately and atomically."""
+    with private_file(path) as handle:
+        handle.write(canonical(value).encode())
+
+
+def read_json(path: Path) -> Any:
+    """Return the value of one of our own JSON files.
+
+    Raises VaultError when it is missing or damaged.
+    """
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise VaultError(f"{path}: missing; run the stage that makes it again.") from None
+    except ValueError:
+        raise VaultError(f"{path}: damaged; delete it and run again.") from None

@@ -1,0 +1,175 @@
+"""The Snakefile's side of an audit: its date, paths, lease, refusals, and the last words of a run.
+
+Everything a rule file needs is a method here, so that rule files hold no logic.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchproof import config as configuration
+from benchproof import provenance
+from benchproof.errors import BenchproofError, LeaseHeld
+from benchproof.job import ERROR
+from benchproof.lease import Lease
+from benchproof.pending import Pending
+from benchproof.tables import replacing
+from benchproof.vault import Vault, private_folder, write_json
+
+#: Hands the day of a run to nested processes, so that midnight cannot split a run in two.
+DAY = "BENCHPROOF_DATE"
+#: Protocols of the stages that ask the world: an edit of code must not ask it again, a bump here does.
+PROTOCOLS = {"pin_commits": 1, "mirror_content": 1}
+EXIT_HELD = 75
+
+
+class Audit:
+    """One audit as the Snakefile sees it."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        day = os.environ.setdefault(DAY, configuration.today())
+        self.config = configuration.load(raw, day)
+        self.vault = Vault(self.config.resources)
+        self.out = f"{self.config.results}/{self.config.label}"
+        self._work = self.vault.work(self.config.results, self.config.label)
+        self._lease = Lease(self.vault.root)
+        self._pending = Pending(self.vault, self.config, self._work, Path(self.out))
+
+    @classmethod
+    def open(cls, raw: Mapping[str, Any]) -> Audit:
+        """Return the audit of a merged configuration; a wrong one ends the process with one line."""
+        try:
+            return cls(raw)
+        except BenchproofError as error:
+            print(f"benchproof: {error}", file=sys.stderr)
+            sys.exit(1)
+
+    # -- paths and params of rules --------------------------------------------------------------------
+
+    def result(self, name: str) -> str:
+        """Return the path of a table, or of a file that is named with its ending."""
+        return f"{self.out}/{name}" if "." in name else f"{self.out}/{name}.parquet"
+
+    def handover(self, name: str) -> str:
+        """Return the path of a file inside the vault through which jobs of this report hand over."""
+        return str(self._work / name)
+
+    def findings(self, rule: str) -> str:
+        """Return the path of the findings that a rule hands over to `collect_findings`."""
+        return self.handover(f"findings/{rule}.json")
+
+    def log(self, rule: str) -> str:
+        """Return the path of a rule's log."""
+        return f"{self.out}/logs/{rule}.log"
+
+    def code(self, rule: str) -> str:
+        """Return the digest of the code a rule runs, or its protocol number for those that ask the world."""
+        return str(PROTOCOLS[rule]) if rule in PROTOCOLS else provenance.code_digest(rule)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What every script is told: the family, the vault, and what goes into a table's metadata."""
+        return {
+            "label": self.config.label,
+            "as_of": self.config.as_of,
+            "members": self.config.members,
+            "family": [
+                {"repo": s.repo, "ref": s.ref, "evals": s.evals, "runs": s.runs}
+                for s in self.config.family
+            ],
+            "resources": self.config.resources,
+            "results": self.config.results,
+            "work": str(self._work),
+            "made_by": {"config": self.config.content_digest(), "notice": self.config.notice},
+        }
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """What the stages that ask the world are told on top."""
+        merged = self.config.merged
+        return {
+            name: merged[name] for name in ("source", "offline", "git_mirrors", "endpoints", "http")
+        }
+
+    def ask_again(self, stage: str) -> str:
+        """Return the file whose change makes a stage ask again for what it could not learn before."""
+        return str(self._pending.marker(stage))
+
+    # -- the run --------------------------------------------------------------------------------------
+
+    def prepare(self, dry_run: bool) -> None:
+        """Before the DAG: mark what is to be asked again, unless another run lives or nothing will run."""
+        if not self._lease.held_by_other():
+            self._pending.prepare(bump=not dry_run and not self.config.offline)
+
+    def begin(self) -> None:
+        """At the start of a run: take the lease, refuse to rewrite a finished date, keep the configuration."""
+        try:
+            self._lease.acquire()
+        except LeaseHeld as error:
+            _last_words([f"benchproof: {error}"])
+            sys.exit(EXIT_HELD)
+        atexit.register(self._lease.release)
+        refusal = self._refusal()
+        if refusal:
+            _last_words([f"benchproof: {refusal}"])
+            sys.exit(1)
+        private_folder(self.vault.root)
+        self._forget_old_errors()
+        with replacing(Path(self.result("config.json"))) as part:
+            part.write_text(
+                json.dumps(self.config.merged, indent=2, sort_keys=True) + "\n", encoding="utf-8"
+            )
+
+    def succeed(self) -> None:
+        """At the end of a good run: show the first screen of the report, when there is a new one."""
+        summary = Path(self.result("summary.md"))
+        if summary.exists():
+            _last_words([summary.read_text(encoding="utf-8").rstrip()])
+
+    def fail(self) -> None:
+        """At the end of a failed run: one line per failed job, ours and last."""
+        lines = []
+        for path in sorted(Path(self.out, "logs").glob("*.log")):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            said = [line.split(ERROR, 1)[1] for line in text.splitlines() if ERROR in line]
+            lines += [
+                f"benchproof: {path.stem} failed: {message} (log: {path})" for message in said[-1:]
+            ]
+        _last_words(
+            lines or [f"benchproof: a job failed before it could say why; logs: {self.out}/logs"]
+        )
+
+    def _refusal(self) -> str | None:
+        """Say why this date must not be rewritten: it is finished, and other code or config made it."""
+        seal = Path(self.result("seal.json"))
+        if not seal.exists():
+            return None
+        made = json.loads(seal.read_text(encoding="utf-8"))["made_by"]
+        now = {"config": self.config.content_digest(), "code": provenance.library_digest()}
+        differing = [name for name in ("config", "code") if made[name] != now[name]]
+        if not differing:
+            return None
+        return (
+            f"{self.out} is finished and was made with other {' and '.join(differing)}; it stays as it is. "
+            f"Audit another --config date=…, give this one its own --config results=…, or remove it with "
+            f"`benchproof purge --report {self.config.label}`."
+        )
+
+    def _forget_old_errors(self) -> None:
+        """Remove the logs of earlier failures, so that only this run's are repeated at its end."""
+        for path in Path(self.out, "logs").glob("*.log"):
+            if ERROR in path.read_text(encoding="utf-8", errors="replace"):
+                path.unlink()
+
+
+def _last_words(lines: list[str]) -> None:
+    """Print after everything that Snakemake still has to say."""
+    sys.stdout.flush()
+    atexit.register(lambda: print("\n".join(lines), file=sys.stderr, flush=True))

@@ -1,0 +1,31 @@
+"""Resolve every ref to a commit, once per date; rules/pin.smk."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from benchproof import job
+from benchproof.sources import open_http, open_source
+from benchproof.sources.base import Pin, RepoSpec
+from benchproof.sources.stages import each, pin_once
+
+
+def main(task: job.Job) -> None:
+    """Write the pins table: recorded pins as they are, the others from the source."""
+    settings, audit = task.params.source, task.params.audit
+    until = datetime.fromisoformat(audit["as_of"]).replace(tzinfo=UTC) if audit["as_of"] else None
+    with open_http(settings) as http:
+        source = None if settings["offline"] else open_source(settings, task.vault, http)
+
+        def pin(spec: RepoSpec) -> Pin:
+            return pin_once(source, task.vault, audit["label"], spec, until)
+
+        pins, errors = each(pin, task.family, settings["http"]["connections"])
+        task.count("pin", http.traffic)
+    if errors:
+        raise errors[0]
+    rows = [asdict(item) for item in pins.values()]
+    task.write("pins", rows, pins=rows)
+
+
+if "snakemake" in globals():
+    job.run(main, globals()["snakemake"])
