@@ -4,7 +4,7 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-configfile: "config/config.yaml"
+configfile: f"{workflow.basedir}/config/config.yaml"
 
 
 include: "rules/common.smk"
@@ -16,11 +16,11 @@ include: "rules/report.smk"
 
 
 rule all:
+    default_target: True
     input:
         AUDIT.result("report.html"),
         AUDIT.result("summary.md"),
         AUDIT.result("seal.json"),
-    default_target: True
 
 
 onstart:

@@ -13,13 +13,13 @@ rule list_trees:
         findings=AUDIT.findings("list_trees"),
     log:
         AUDIT.log("list_trees"),
+    conda:
+        "../envs/audit.yaml"
     params:
         audit=AUDIT.params,
         code=AUDIT.code("list_trees"),
     message:
         "list: every entry of every tree"
-    conda:
-        "../envs/audit.yaml"
     script:
         "../scripts/list_trees.py"
 
@@ -35,13 +35,13 @@ rule reconcile_manifests:
         findings=AUDIT.findings("reconcile_manifests"),
     log:
         AUDIT.log("reconcile_manifests"),
+    conda:
+        "../envs/audit.yaml"
     params:
         audit=AUDIT.params,
         code=AUDIT.code("reconcile_manifests"),
     message:
         "reconcile: manifests against trees, both ways"
-    conda:
-        "../envs/audit.yaml"
     script:
         "../scripts/reconcile_manifests.py"
 
@@ -59,13 +59,13 @@ rule project_evals:
         findings=AUDIT.findings("project_evals"),
     log:
         AUDIT.log("project_evals"),
+    conda:
+        "../envs/audit.yaml"
     params:
         audit=AUDIT.params,
         code=AUDIT.code("project_evals"),
     message:
         "project: evaluations without their answers"
-    conda:
-        "../envs/audit.yaml"
     script:
         "../scripts/project_evals.py"
 

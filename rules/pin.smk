@@ -12,14 +12,14 @@ rule pin_commits:
         pins=AUDIT.result("pins"),
     log:
         AUDIT.log("pin_commits"),
+    conda:
+        "../envs/audit.yaml"
     params:
         audit=AUDIT.params,
-        source=AUDIT.source,
+        settings=AUDIT.settings,
         code=AUDIT.code("pin_commits"),
     message:
         "pin: resolve refs to commits"
-    conda:
-        "../envs/audit.yaml"
     script:
         "../scripts/pin_commits.py"
 
@@ -33,14 +33,14 @@ rule mirror_content:
         mirror=AUDIT.handover("mirror.json"),
     log:
         AUDIT.log("mirror_content"),
+    conda:
+        "../envs/audit.yaml"
     params:
         audit=AUDIT.params,
-        source=AUDIT.source,
+        settings=AUDIT.settings,
         code=AUDIT.code("mirror_content"),
     message:
         "mirror: fetch and prove the needed blobs"
-    conda:
-        "../envs/audit.yaml"
     script:
         "../scripts/mirror_content.py"
 

@@ -15,13 +15,13 @@ rule regrade_runs:
         findings=AUDIT.findings("regrade_runs"),
     log:
         AUDIT.log("regrade_runs"),
+    conda:
+        "../envs/audit.yaml"
     params:
         audit=AUDIT.params,
         code=AUDIT.code("regrade_runs"),
     message:
         "regrade: every recorded run by the published rule"
-    conda:
-        "../envs/audit.yaml"
     script:
         "../scripts/regrade_runs.py"
 

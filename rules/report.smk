@@ -1,1 +1,54 @@
-# REPORT
+# REPORT: written inside the vault, searched for graded values, then published and sealed.
+# REQUIRED INPUTS: the tables of <results>/<date>/
+# OUTPUTS: <results>/<date>/{report.html,summary.md,seal.json}
+
+
+rule write_report:
+    """Render the report into the vault's staging folder."""
+    input:
+        pins=AUDIT.result("pins"),
+        tables=AUDIT.tables,
+    output:
+        html=AUDIT.handover("staging/report.html"),
+        summary=AUDIT.handover("staging/summary.md"),
+    log:
+        AUDIT.log("write_report"),
+    conda:
+        "../envs/audit.yaml"
+    params:
+        audit=AUDIT.params,
+        code=AUDIT.code("write_report"),
+    message:
+        "report: render the page and the summary"
+    script:
+        "../scripts/write_report.py"
+
+
+rule seal_report:
+    """Search everything that leaves for graded values, then publish and seal the report."""
+    input:
+        mirror=AUDIT.handover("mirror.json"),
+        html=AUDIT.handover("staging/report.html"),
+        summary=AUDIT.handover("staging/summary.md"),
+    output:
+        html=AUDIT.result("report.html"),
+        summary=AUDIT.result("summary.md"),
+        seal=AUDIT.result("seal.json"),
+    log:
+        AUDIT.log("seal_report"),
+    conda:
+        "../envs/audit.yaml"
+    params:
+        audit=AUDIT.params,
+        code=AUDIT.code("seal_report"),
+        metadata=AUDIT.metadata_folders,
+    message:
+        "seal: search for graded values, publish, seal"
+    script:
+        "../scripts/seal_report.py"
+
+
+rule report:
+    """Target: the whole report, sealed."""
+    input:
+        AUDIT.result("seal.json"),

@@ -12,13 +12,13 @@ rule summarise_models:
         models=AUDIT.result("models"),
     log:
         AUDIT.log("summarise_models"),
+    conda:
+        "../envs/audit.yaml"
     params:
         audit=AUDIT.params,
         code=AUDIT.code("summarise_models"),
     message:
         "summarise: accuracy per model and harness"
-    conda:
-        "../envs/audit.yaml"
     script:
         "../scripts/summarise_models.py"
 
@@ -37,13 +37,13 @@ rule collect_findings:
         findings=AUDIT.result("findings"),
     log:
         AUDIT.log("collect_findings"),
+    conda:
+        "../envs/audit.yaml"
     params:
         audit=AUDIT.params,
         code=AUDIT.code("collect_findings"),
     message:
         "collect: findings of all stages"
-    conda:
-        "../envs/audit.yaml"
     script:
         "../scripts/collect_findings.py"
 
@@ -57,12 +57,12 @@ rule collect_traffic:
         traffic=AUDIT.result("traffic"),
     log:
         AUDIT.log("collect_traffic"),
+    conda:
+        "../envs/audit.yaml"
     params:
         audit=AUDIT.params,
         code=AUDIT.code("collect_traffic"),
     message:
         "collect: requests and bytes per host"
-    conda:
-        "../envs/audit.yaml"
     script:
         "../scripts/collect_traffic.py"

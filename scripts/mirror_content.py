@@ -12,7 +12,7 @@ from benchproof.vault import write_json
 
 def main(task: job.Job) -> None:
     """Write the record of what the vault holds; bytes that don't hash to their id stop the job."""
-    settings = task.params.source
+    settings = task.settings()
     pins = {row["repo"]: row for row in task.pins()}
     with open_http(settings) as http:
         source = None if settings["offline"] else open_source(settings, task.vault, http)

@@ -11,7 +11,7 @@ from benchproof.sources.stages import each, pin_once
 
 def main(task: job.Job) -> None:
     """Write the pins table: recorded pins as they are, the others from the source."""
-    settings, audit = task.params.source, task.params.audit
+    settings, audit = task.settings(), task.params.audit
     until = datetime.fromisoformat(audit["as_of"]).replace(tzinfo=UTC) if audit["as_of"] else None
     with open_http(settings) as http:
         source = None if settings["offline"] else open_source(settings, task.vault, http)

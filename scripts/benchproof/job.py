@@ -40,7 +40,7 @@ def run(main: Callable[[Job], None], snakemake: Any) -> None:
         _fail(str(error))
     except Exception as error:  # the rim of the process: nothing above could withhold the text
         _fail(
-            f"internal error {type(error).__name__} at {_place(error)}; please report it. (Its text is withheld.)"
+            f"internal error {type(error).__name__} at {_place(error)}; report it. (Text withheld.)"
         )
 
 
@@ -69,6 +69,11 @@ class Job:
     def vault(self) -> Vault:
         """The vault of this run."""
         return Vault(self.params.audit["resources"])
+
+    def settings(self) -> dict[str, Any]:
+        """How the world is to be asked: the merged configuration of this run."""
+        found: dict[str, Any] = read_json(Path(self.params.settings))
+        return found
 
     def pins(self) -> list[dict[str, Any]]:
         """Rows of the pins table."""

@@ -75,7 +75,7 @@ def _reached(script: Path) -> set[Path]:
         if path not in seen:
             seen.add(path)
             waiting.extend(_imports(path))
-    return seen | {path for path in _assets(seen)}
+    return seen | set(_assets(seen))
 
 
 def _assets(modules: Iterable[Path]) -> Iterable[Path]:
@@ -104,7 +104,7 @@ def _files(name: str) -> list[Path]:
     parts = name.split(".")
     if parts[0] != PACKAGE:
         return []
-    found = []
+    found: list[Path] = []
     for length in range(1, len(parts) + 1):
         base = SCRIPTS.joinpath(*parts[:length])
         found.extend(

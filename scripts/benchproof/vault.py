@@ -38,6 +38,17 @@ class Vault:
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
 
+    def create(self) -> None:
+        """Make the vault's folder, private even when somebody else made it with other rights."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            self.root.chmod(0o700)
+        except OSError as error:
+            raise VaultError(
+                f"{self.root}: the vault cannot be made here ({error.strerror}); "
+                "set `resources` to a folder of yours."
+            ) from None
+
     def mirror(self, repo: str) -> Path:
         """Return the bare git mirror of a repository."""
         return self.root / "mirrors" / f"{slug(repo)}.git"

@@ -19,8 +19,8 @@ from benchproof.errors import BenchproofError, LeaseHeld
 from benchproof.job import ERROR
 from benchproof.lease import Lease
 from benchproof.pending import Pending
-from benchproof.tables import replacing
-from benchproof.vault import Vault, private_folder, write_json
+from benchproof.tables import SPECS, replacing
+from benchproof.vault import Vault, write_json
 
 #: Hands the day of a run to nested processes, so that midnight cannot split a run in two.
 DAY = "BENCHPROOF_DATE"
@@ -56,6 +56,16 @@ class Audit:
         """Return the path of a table, or of a file that is named with its ending."""
         return f"{self.out}/{name}" if "." in name else f"{self.out}/{name}.parquet"
 
+    @property
+    def tables(self) -> list[str]:
+        """Paths of every table that a report is written from."""
+        return [self.result(name) for name in SPECS]
+
+    @property
+    def metadata_folders(self) -> list[str]:
+        """Snakemake's own folders that keep what rules were told and said."""
+        return [f".snakemake/{name}" for name in ("log", "metadata", "incomplete")]
+
     def handover(self, name: str) -> str:
         """Return the path of a file inside the vault through which jobs of this report hand over."""
         return str(self._work / name)
@@ -90,12 +100,11 @@ class Audit:
         }
 
     @property
-    def source(self) -> dict[str, Any]:
-        """What the stages that ask the world are told on top."""
-        merged = self.config.merged
-        return {
-            name: merged[name] for name in ("source", "offline", "git_mirrors", "endpoints", "http")
-        }
+    def settings(self) -> str:
+        """Return the file that tells the stages that ask the world how to ask: no input and no value of
+        theirs, since other limits or endpoints must not make them ask again.
+        """
+        return self.handover("settings.json")
 
     def ask_again(self, stage: str) -> str:
         """Return the file whose change makes a stage ask again for what it could not learn before."""
@@ -105,11 +114,17 @@ class Audit:
 
     def prepare(self, dry_run: bool) -> None:
         """Before the DAG: mark what is to be asked again, unless another run lives or nothing will run."""
-        if not self._lease.held_by_other():
+        if self._lease.held_by_other():
+            return
+        try:
+            self.vault.create()
             self._pending.prepare(bump=not dry_run and not self.config.offline)
+        except BenchproofError as error:
+            print(f"benchproof: {error}", file=sys.stderr)
+            sys.exit(1)
 
     def begin(self) -> None:
-        """At the start of a run: take the lease, refuse to rewrite a finished date, keep the configuration."""
+        """At the start of a run: take the lease, refuse to rewrite a finished date, keep the config."""
         try:
             self._lease.acquire()
         except LeaseHeld as error:
@@ -120,8 +135,8 @@ class Audit:
         if refusal:
             _last_words([f"benchproof: {refusal}"])
             sys.exit(1)
-        private_folder(self.vault.root)
         self._forget_old_errors()
+        write_json(Path(self.settings), dict(self.config.merged))
         with replacing(Path(self.result("config.json"))) as part:
             part.write_text(
                 json.dumps(self.config.merged, indent=2, sort_keys=True) + "\n", encoding="utf-8"

@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-
 #: The shapes that list evaluations.
 SHAPES = frozenset("abcd")
 

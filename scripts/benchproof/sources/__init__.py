@@ -11,7 +11,7 @@ from benchproof.vault import BlobStore, Vault
 
 
 def open_http(settings: Mapping[str, Any]) -> Http:
-    """Return the HTTP client for GitHub's endpoints; `settings` holds `endpoints` and `http` of the config."""
+    """Return the HTTP client for GitHub's endpoints; `settings` is the merged configuration."""
     endpoints, limits = settings["endpoints"], settings["http"]
     return Http(
         [endpoints["git"]],

@@ -77,7 +77,7 @@ class GitSource:
             waiting = [(b"", pin.tree_sha)]
             while waiting:
                 prefix, sha = waiting.pop()
-                kind, data = reader.read(sha)
+                _, data = reader.read(sha)
                 objects.prove("tree", sha, data, f"{pin.repo}@{pin.commit_sha}")
                 for mode, name, child in objects.parse_tree(data):
                     if mode in ("40000", "040000"):
@@ -96,7 +96,7 @@ class GitSource:
             self._fetch_blobs(git, self._url(pin.repo, pin.resolved_repo), missing)
         with git.objects() as reader:
             for sha in wanted:
-                kind, data = reader.read(sha)
+                _, data = reader.read(sha)
                 objects.prove("blob", sha, data, f"{pin.repo}@{pin.commit_sha}")
                 yield sha, data
 

@@ -185,7 +185,8 @@ class Git:
         over_http = any("=http://" in part or "=https://" in part for part in arguments)
         with _counted(tally if over_http else None) as trace:
             if trace is not None:
-                environment["GIT_TRACE_CURL"] = str(trace)
+                # A bare number works below 10 only; git opens this path like any other trace file.
+                environment["GIT_TRACE_CURL"] = f"/dev/fd/{trace}"
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -229,7 +230,8 @@ class Objects:
     """Reads objects from one `cat-file --batch` process."""
 
     def __init__(self, process: subprocess.Popen[bytes], folder: Path) -> None:
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         self._in, self._out, self._folder = process.stdin, process.stdout, folder
 
     def read(self, sha: str) -> tuple[str, bytes]:

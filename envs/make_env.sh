@@ -1,0 +1,42 @@
+#!/bin/sh
+# Makes .venv from a lock file: make_env.sh requirements.txt. Checks what the system must have, says what it downloads.
+set -eu
+lock=$1
+
+missing=""
+for python in ${PYTHON:-python3 python3.13 python3.12 python3.11}; do
+    if command -v "$python" >/dev/null 2>&1 && "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+        found=$python
+        break
+    fi
+done
+if [ -z "${found:-}" ]; then
+    echo "benchproof needs Python 3.11 or newer; Debian 12 and Ubuntu 24.04 have it: apt-get install python3 python3-venv" >&2
+    exit 1
+fi
+"$found" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
+if ! command -v git >/dev/null 2>&1; then
+    missing="$missing git"
+elif ! git version | awk '{ split($3, v, "."); exit !(v[1] > 2 || (v[1] == 2 && v[2] >= 25)) }'; then
+    echo "benchproof needs git 2.25 or newer, this is $(git version); or set 'source: github'." >&2
+    exit 1
+fi
+if [ -n "$missing" ]; then
+    echo "missing on this system; install it with: apt-get install$missing" >&2
+    exit 1
+fi
+
+if [ ! -x .venv/bin/python ]; then
+    echo "Making .venv: about 160 MB are downloaded and 560 MB written; that takes one to three minutes."
+    "$found" -m venv .venv
+elif [ "$lock" != requirements.txt ]; then
+    echo "Adding what the tests need to .venv: about 60 MB are downloaded; that takes under a minute."
+fi
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock"
+
+# The library is used where it lies: a path file makes it importable, and its command is one line.
+site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
+printf '%s\n' "$PWD/scripts" > "$site/benchproof.pth"
+printf '#!%s\nfrom benchproof.cli import main\n\nraise SystemExit(main())\n' "$PWD/.venv/bin/python" > .venv/bin/benchproof
+chmod +x .venv/bin/benchproof
+echo "The environment is ready: .venv/bin/benchproof --help"

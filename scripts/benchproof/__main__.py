@@ -1,0 +1,5 @@
+"""`python -m benchproof`."""
+
+from benchproof.cli import main
+
+raise SystemExit(main())

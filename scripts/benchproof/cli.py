@@ -1,0 +1,172 @@
+"""The `benchproof` command: what surrounds a run of the workflow.
+
+Exit codes: 0 done, 20 something is still unknown, 1 failed, 2 wrong usage or configuration, 75 another
+run holds the vault.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchproof import __version__, config
+from benchproof.errors import BenchproofError, ConfigError, LeaseHeld
+from benchproof.lease import Lease
+from benchproof.pending import Pending
+from benchproof.vault import Vault
+
+OK, FAILED, USAGE, INCOMPLETE, HELD = 0, 1, 2, 20, 75
+DEFAULTS = Path(__file__).resolve().parents[2] / "config" / "config.yaml"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; errors are one line on standard error."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except ConfigError as error:
+        code, message = USAGE, str(error)
+    except LeaseHeld as error:
+        code, message = HELD, str(error)
+    except BenchproofError as error:
+        code, message = FAILED, str(error)
+    print(f"benchproof: {message}", file=sys.stderr)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="benchproof",
+        description="Audits published agent benchmarks from the outside; snakemake runs the audit itself.",
+    )
+    parser.add_argument("--version", action="version", version=f"benchproof {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, run, text in (
+        ("summary", _summary, "print the first screen of a report"),
+        ("pending", _pending, "list what an audit has not learnt yet"),
+        (
+            "purge",
+            _purge,
+            "delete a report, or what no report in the results folder needs of the vault",
+        ),
+    ):
+        command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        command.set_defaults(run=run)
+        command.add_argument(
+            "--configfile", action="append", default=[], help="as for snakemake; may be repeated"
+        )
+        command.add_argument(
+            "--config", nargs="+", action="extend", default=[], metavar="KEY=VALUE"
+        )
+        if name == "summary":
+            command.add_argument(
+                "date", nargs="?", default="latest", help="a date; the latest complete report"
+            )
+        if name == "purge":
+            command.add_argument(
+                "--report", metavar="DATE", help="delete this report and its hand-overs"
+            )
+            command.add_argument(
+                "--yes", action="store_true", help="delete; without it, only say what would go"
+            )
+    return parser
+
+
+def _configured(options: argparse.Namespace) -> config.Config:
+    """Return the configuration as snakemake would merge it from the same options."""
+    import yaml
+
+    merged: dict[str, Any] = {}
+    for path in (DEFAULTS, *map(Path, options.configfile)):
+        try:
+            found = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise ConfigError(
+                f"{path}: not a readable YAML file ({type(error).__name__})."
+            ) from None
+        if not isinstance(found, dict):
+            raise ConfigError(f"{path}: a configuration is a mapping of keys to values.")
+        _update(merged, found)
+    for pair in options.config:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise ConfigError(f"--config takes KEY=VALUE, not {pair!r}.")
+        merged[key] = value
+    return config.load(merged, config.today())
+
+
+def _update(merged: dict[str, Any], other: Mapping[str, Any]) -> None:
+    for key, value in other.items():
+        if isinstance(value, Mapping) and isinstance(merged.get(key), dict):
+            _update(merged[key], value)
+        else:
+            merged[key] = value
+
+
+def _summary(options: argparse.Namespace) -> int:
+    results = Path(_configured(options).results)
+    path = results / options.date / "summary.md"
+    try:
+        print(path.read_text(encoding="utf-8"), end="")
+    except OSError:
+        known = sorted(
+            item.parent.name
+            for item in results.glob("*/summary.md")
+            if item.parent.name != "latest"
+        )
+        there = (
+            f"Reports here: {', '.join(known)}."
+            if known
+            else "There is no report here yet; run snakemake."
+        )
+        raise BenchproofError(f"{path}: no such report. {there}") from None
+    return OK
+
+
+def _pending(options: argparse.Namespace) -> int:
+    audit = _configured(options)
+    vault = Vault(audit.resources)
+    out = Path(audit.results, audit.label)
+    if not (out / "pins.parquet").exists():
+        print(f"{audit.label}: not begun; run snakemake.")
+        return INCOMPLETE
+    unknown = Pending(vault, audit, vault.work(audit.results, audit.label), out).unknown()
+    for item in unknown:
+        print(f"{item.stage}: {item.item}: {item.cause}")
+    if unknown:
+        print(f"{len(unknown)} unknown; snakemake asks for these alone.")
+    elif not (out / "seal.json").exists():
+        print(
+            f"{audit.label}: nothing is unknown, and the report is not sealed yet; run snakemake."
+        )
+    else:
+        print(f"{audit.label}: nothing is unknown.")
+        return OK
+    return INCOMPLETE
+
+
+def _purge(options: argparse.Namespace) -> int:
+    from benchproof.purge import doomed, remove
+
+    audit = _configured(options)
+    vault = Vault(audit.resources)
+    lease = Lease(vault.root)
+    if vault.root.is_dir():
+        lease.acquire()
+    try:
+        paths = doomed(vault, audit, options.report)
+        for path, size in paths:
+            print(f"{size / 1e6:10.1f} MB  {path}")
+        if not paths:
+            print("Nothing to delete.")
+        elif options.yes:
+            remove(path for path, _ in paths)
+            print(f"Deleted {len(paths)} items, {sum(size for _, size in paths) / 1e6:.1f} MB.")
+        else:
+            print("Nothing was deleted; say --yes to delete these.")
+    finally:
+        lease.release()
+    return OK

@@ -1,0 +1,196 @@
+"""What a report says, computed once from the tables for the page, the summary and the last screen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from benchproof import tables
+from benchproof.findings import SEVERITIES
+
+Rows = list[dict[str, Any]]
+
+#: What no audit from the outside can test; said wherever a verdict is said.
+UNTESTED = "Not tested: that the answer keys are right, that the agents gave these answers."
+_NAMES = (
+    "pins",
+    "reconciliation",
+    "evals",
+    "eval_handles",
+    "graders",
+    "runs",
+    "readings",
+    "models",
+    "findings",
+    "traffic",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RepoFacts:
+    """One line per repository; counts are None where they could not be learnt."""
+
+    repo: str
+    name: str
+    commit: str | None
+    committed: str | None
+    status: str
+    reason: str | None
+    reconciliation: Mapping[str, Any]
+    graders: int
+    handles: int
+    runs: int
+    graded: int
+    agreeing: int
+    no_submission: int
+    ungraded: Mapping[str, int]
+    evals_with_runs: int
+
+    @property
+    def verdict(self) -> str:
+        """Coverage first: what follows from the published rule, and of how many evaluations that is."""
+        evals = self.reconciliation["evals"]
+        if self.commit is None:
+            return f"not audited: {self.status} ({self.reason})"
+        if self.reconciliation["status"] == "not_read":
+            return f"not read: {self.reconciliation['reason']}"
+        if not self.runs:
+            return f"no recorded runs; rule published for {self.graders} of {evals} evals"
+        if not self.graded:
+            return f"0 of {self.runs} recorded verdicts can be checked; {_and_list(self.ungraded)}"
+        return (
+            f"{self.agreeing} of {self.graded} recorded verdicts follow from the published rule; "
+            f"that is {self.evals_with_runs} of {evals} public evals"
+        )
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything a report shows, from the tables of one folder."""
+
+    label: str
+    notice: str | None
+    members: int
+    tables: Mapping[str, Rows]
+    previous: Mapping[str, str] | None
+    previous_label: str | None
+
+    @cached_property
+    def repositories(self) -> list[RepoFacts]:
+        """One entry per audited repository, in the order of the pins table."""
+        return [_repository(pin, self.tables) for pin in self.tables["pins"]]
+
+    @property
+    def unknown(self) -> list[RepoFacts]:
+        """Repositories about which something stayed unknown; they make a report incomplete."""
+        return [r for r in self.repositories if r.status == "unknown" or _unread(r)]
+
+    @property
+    def complete(self) -> bool:
+        """True when nothing that was asked stayed unknown."""
+        return not self.unknown
+
+    @property
+    def family_line(self) -> str:
+        """The whole family in one sentence, without its full stop."""
+        graded = [row for row in self.tables["runs"] if row["status"] == "graded"]
+        agree = sum(row["passed_agrees"] is True for row in graded)
+        evals = total(self.tables["reconciliation"], "evals")
+        return f"{agree} of {len(graded)} recorded verdicts follow from a published rule; {evals} evals are public"
+
+    @property
+    def by_severity(self) -> dict[str, int]:
+        """Number of findings per severity, worst first, zeros included."""
+        found = Counter(row["severity"] for row in self.tables["findings"])
+        return {severity: found[severity] for severity in SEVERITIES}
+
+    @property
+    def worst(self) -> Rows:
+        """Findings, worst first."""
+        rank = {severity: n for n, severity in enumerate(SEVERITIES)}
+        return sorted(
+            self.tables["findings"], key=lambda row: (rank[row["severity"]], row["finding_id"])
+        )
+
+    @property
+    def moved(self) -> list[str] | None:
+        """Names of repositories whose commit differs from the previous complete report's, or None."""
+        if self.previous is None:
+            return None
+        return [r.name for r in self.repositories if self.previous.get(r.repo) != r.commit]
+
+
+def _unread(repository: RepoFacts) -> bool:
+    return repository.commit is not None and repository.reconciliation["status"] == "not_read"
+
+
+def gather(folder: Path, about: Mapping[str, Any], results: Path) -> Facts:
+    """Read the tables of a report folder; `about` is what every script is told."""
+    rows = {name: tables.read(folder / f"{name}.parquet", name) for name in _NAMES}
+    previous = previous_report(results, about["label"])
+    pins = tables.read(previous / "pins.parquet", "pins") if previous else None
+    return Facts(
+        label=about["label"],
+        notice=about["made_by"]["notice"],
+        members=about["members"],
+        tables=rows,
+        previous={pin["repo"]: pin["commit_sha"] for pin in pins} if pins else None,
+        previous_label=previous.name if previous else None,
+    )
+
+
+def previous_report(results: Path, label: str) -> Path | None:
+    """Return the newest complete report before `label` among the reports beside it."""
+    from benchproof.report.seal import is_complete
+
+    sealed = (path.parent for path in results.glob("[0-9]*-[0-9]*-[0-9]*/seal.json"))
+    older = sorted(path for path in sealed if path.name < label and is_complete(path))
+    return older[-1] if older else None
+
+
+def _repository(pin: Mapping[str, Any], all_rows: Mapping[str, Rows]) -> RepoFacts:
+    repo = pin["repo"]
+
+    def of(name: str) -> Rows:
+        return [row for row in all_rows[name] if row["repo"] == repo]
+
+    runs = of("runs")
+    graded = [run for run in runs if run["status"] == "graded"]
+    reconciliation = next(iter(of("reconciliation")))
+    return RepoFacts(
+        repo=repo,
+        name=repo.split("/", 1)[1],
+        commit=pin["commit_sha"],
+        committed=f"{pin['committed_at']:%Y-%m-%d}" if pin["committed_at"] else None,
+        status=pin["status"],
+        reason=pin["reason"],
+        reconciliation=reconciliation,
+        graders=sum(row["grader_form"] in ("grader", "graders") for row in of("evals")),
+        handles=len({row["handle"] for row in of("eval_handles")}),
+        runs=len(runs),
+        graded=len(graded),
+        agreeing=sum(run["passed_agrees"] is True for run in graded),
+        no_submission=sum(run["status"] == "no_submission" for run in runs),
+        ungraded=dict(
+            sorted(Counter(r["status"] for r in runs if r["status"] != "graded").items())
+        ),
+        evals_with_runs=len({run["eval_id"] for run in graded}),
+    )
+
+
+def _and_list(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {name}" for name, number in counts.items())
+
+
+def total(rows: Iterable[Mapping[str, Any]], column: str) -> int:
+    """Sum of a column, nulls left out."""
+    return sum(row[column] or 0 for row in rows)
+
+
+def widest(texts: Sequence[str], least: int = 0) -> int:
+    """Length of the longest text."""
+    return max([least, *(len(text) for text in texts)])

@@ -1,0 +1,245 @@
+"""Search for graded values in everything that leaves the vault; says where they are, never what.
+
+Needles are taken from the vault's own copies of what carries answers. A value is no needle when it is
+public anyway (it stands in a prompt, an id, a path), when it is a word of the graders' own vocabulary, or
+when it is so short or common that counts would raise alarms: ints below 7 digits, floats below 5
+significant digits or equal to a simple fraction, text below 6 characters.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from benchproof import jsontext
+from benchproof.errors import LeakError, Unreadable
+from benchproof.grading.registry import NAMED_ONLY, PUBLISHED
+from benchproof.inventory import layout
+from benchproof.inventory.repository import Repository
+
+_GRADED_KEYS = ("grader", "graders", "canary", "notes")
+_PROSE_KEYS = frozenset({"notes", "reasoning", "description", "rationale", "canary"})
+_OWN_WORDS = frozenset(
+    {
+        *PUBLISHED,
+        *NAMED_ONLY,
+        "absolute",
+        "relative",
+        "min",
+        "max",
+        "lower",
+        "upper",
+        "minimum",
+        "maximum",
+    }
+)
+_MIN_TEXT, _MIN_DIGITS, _MIN_SIGNIFICANT, _MIN_SENTENCE = 6, 7, 5, 25
+_GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+_WORD = re.compile(rb"[0-9A-Za-z_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A graded value at a place that leaves: the surface, and the form it was found in."""
+
+    surface: str
+    form: str
+
+
+class Needles:
+    """Graded values in every form that is searched for. Values never leave this object."""
+
+    def __init__(self, values: Iterable[str]) -> None:
+        from ahocorasick_rs import BytesAhoCorasick
+
+        self._forms: list[tuple[bytes, str]] = sorted(
+            {pair for value in values for pair in _forms(value)}
+        )
+        self._search = BytesAhoCorasick([needle for needle, _ in self._forms])
+
+    def __len__(self) -> int:
+        return len(self._forms)
+
+    def hits(self, surface: str, data: bytes) -> list[Hit]:
+        """Return the forms in which any needle stands in `data`, each once."""
+        found = set()
+        for index, start, end in self._search.find_matches_as_indexes(data, overlapping=True):
+            form = self._forms[index][1]
+            if form == "base64" or not (
+                _inside_word(data, start - 1, start) or _inside_word(data, end, end - 1)
+            ):
+                found.add(form)
+        return [Hit(surface, form) for form in sorted(found)]
+
+
+def _inside_word(data: bytes, outside: int, inside: int) -> bool:
+    """True when a match's end continues a word or number, so that it is only part of another value."""
+    if not 0 <= outside < len(data):
+        return False
+    return bool(_WORD.match(data, outside) and _WORD.match(data, inside))
+
+
+def _forms(value: str) -> Iterator[tuple[bytes, str]]:
+    """Yield the byte forms of a value: plain, JSON-escaped, HTML-escaped, base64 at three alignments."""
+    plain = value.encode("utf-8", "surrogatepass")
+    yield plain, "plain"
+    for form, text in (("json", json.dumps(value)[1:-1]), ("html", html.escape(value))):
+        if text.encode() != plain:
+            yield text.encode(), form
+    if len(plain) >= 8:
+        for shift in range(3):
+            yield _base64_core(plain, shift), "base64"
+
+
+def _base64_core(plain: bytes, shift: int) -> bytes:
+    """Return those base64 characters that are the same whatever stands before and after the value."""
+    encoded = base64.b64encode(b"\0" * shift + plain)
+    first = (0, 2, 3)[shift]
+    whole = (shift + len(plain)) * 8 // 6
+    return encoded[first:whole]
+
+
+def harvest(repository: Repository) -> set[str]:
+    """Return the graded values of one repository: graders, canaries, notes, answers, metrics, reasoning."""
+    values: set[str] = set()
+    public = [layout.text_path(entry) for entry in repository.entries]
+    for item in repository.evaluations:
+        if isinstance(item.value, dict):
+            for key in _GRADED_KEYS:
+                values.update(_values(key, item.value.get(key)))
+            public.append(
+                json.dumps(
+                    {k: v for k, v in item.value.items() if k not in _GRADED_KEYS},
+                    ensure_ascii=False,
+                )
+            )
+    for _, entry in repository.runs():
+        values.update(_of_run(repository.content.read(entry.sha)))
+    known = "\n".join(public)
+    return {value for value in values if value not in known}
+
+
+def _of_run(data: bytes) -> Iterator[str]:
+    try:
+        record = jsontext.loads(data).value
+    except Unreadable:
+        return
+    result = record.get("result") if isinstance(record, dict) else None
+    graded = result.get("grader_result") if isinstance(result, dict) else None
+    if isinstance(result, dict):
+        yield from _values("answer", result.get("agent_answer"))
+    if isinstance(graded, dict):
+        for key in ("agent_answer", "metrics", "reasoning"):
+            yield from _values(key, graded.get(key))
+
+
+def _values(key: str, value: Any) -> Iterator[str]:
+    """Yield the leaves of a graded value that are long and rare enough to search for."""
+    waiting: list[tuple[str, Any]] = [(key, value)]
+    while waiting:
+        name, item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend((name if name in _PROSE_KEYS else str(k), v) for k, v in item.items())
+        elif isinstance(item, list):
+            waiting.extend((name, v) for v in item)
+        elif isinstance(item, str):
+            yield from _texts(name, item)
+        elif isinstance(item, int | float) and not isinstance(item, bool) and _rare(item):
+            yield repr(item)
+
+
+def _texts(name: str, text: str) -> Iterator[str]:
+    yield from _GUID.findall(text)
+    if name in _PROSE_KEYS:
+        yield from (
+            part for part in map(str.strip, _SENTENCES.split(text)) if len(part) >= _MIN_SENTENCE
+        )
+    elif len(text.strip()) >= _MIN_TEXT and text not in _OWN_WORDS:
+        yield text
+
+
+def _rare(number: int | float) -> bool:
+    if isinstance(number, int):
+        return len(str(abs(number))) >= _MIN_DIGITS if abs(number) < 10**300 else True
+    if number != number or number in (float("inf"), float("-inf")):
+        return False
+    digits = repr(abs(number)).split("e")[0].replace(".", "").strip("0")
+    return len(digits) >= _MIN_SIGNIFICANT and not _simple_fraction(number)
+
+
+def _simple_fraction(number: float) -> bool:
+    """Scores and accuracies are fractions of small counts; a value that equals one proves nothing."""
+    near = Fraction(number).limit_denominator(100)
+    return abs(float(near) - number) <= 1e-12 * max(1.0, abs(number))
+
+
+def surfaces(folders: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
+    """Yield (place, bytes) of everything below the folders: file names, raw bytes, decoded tables."""
+    for folder in folders:
+        for path in sorted(item for item in folder.rglob("*") if item.is_file()):
+            yield f"{path} (name)", str(path).encode("utf-8", "surrogateescape")
+            yield str(path), path.read_bytes()
+            if path.suffix == ".parquet":
+                yield from decoded(path)
+
+
+def decoded(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield each column of a table, and its metadata, as text a value cannot hide in."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path, partitioning=None)
+    for name in table.column_names:
+        cells = table.column(name).to_pylist()
+        yield (
+            f"{path} column {name}",
+            "\0".join(_cell(cell) for cell in cells).encode("utf-8", "surrogatepass"),
+        )
+    yield (
+        f"{path} metadata",
+        b"\0".join(v for pair in (table.schema.metadata or {}).items() for v in pair),
+    )
+
+
+def _cell(cell: Any) -> str:
+    return "\0".join(map(str, cell)) if isinstance(cell, list) else str(cell)
+
+
+def self_test(write_table: Callable[[str], Path], folder: Path) -> None:
+    """Plant an invented value on each kind of surface, in each form, and raise LeakError when one is missed.
+
+    `write_table` writes a table that holds the given text in a cell and returns its path.
+    """
+    planted = 'benchproof planted "value" <73519.2468>'
+    needles = Needles([planted])
+    for needle, form in _forms(planted):
+        if not any(hit.form == form for hit in needles.hits("memory", b"x " + needle + b" y")):
+            raise LeakError(
+                f"the leak scan missed a planted value in form {form}; nothing was published."
+            )
+    table = write_table(planted)
+    if not any(hit for place, data in decoded(table) for hit in needles.hits(place, data)):
+        raise LeakError("the leak scan missed a value planted in a table; nothing was published.")
+    page = folder / "planted.html"
+    page.write_text(html.escape(planted), encoding="utf-8")
+    if not any(hit for place, data in surfaces([folder]) for hit in needles.hits(place, data)):
+        raise LeakError("the leak scan missed a value planted in a file; nothing was published.")
+    page.unlink()
+    table.unlink()
+
+
+def scan(needles: Needles, folders: Iterable[Path]) -> tuple[list[Hit], int]:
+    """Return the hits in everything below the folders, and how many surfaces were searched."""
+    found: list[Hit] = []
+    searched = 0
+    for place, data in surfaces(folders):
+        searched += 1
+        found += needles.hits(place, data)
+    return found, searched

@@ -1,0 +1,61 @@
+"""The seal of a report: what is in the folder, what made it, and that nothing graded was found in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from benchproof.tables import replacing
+
+SEAL = "seal.json"
+#: Files that change while an audit runs and are no part of its result.
+_UNSEALED = ("logs",)
+
+
+def is_complete(folder: Path) -> bool:
+    """True when a folder holds a sealed report in which nothing stayed unknown."""
+    try:
+        return bool(json.loads((folder / SEAL).read_bytes())["complete"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Return sha256 hex by relative path of every sealed file of a folder."""
+    files = sorted(item for item in folder.rglob("*") if item.is_file() and not item.is_symlink())
+    inside = ((path.relative_to(folder).as_posix(), path) for path in files)
+    return {
+        name: sha256(path.read_bytes()).hexdigest()
+        for name, path in inside
+        if name != SEAL and name.split("/", 1)[0] not in _UNSEALED and not name.endswith(".part")
+    }
+
+
+def publish(staged: Path, folder: Path, names: tuple[str, ...]) -> None:
+    """Copy the rendered files from the vault's staging folder beside the tables."""
+    for name in names:
+        with replacing(folder / name) as part:
+            shutil.copyfile(staged / name, part)
+
+
+def write_seal(folder: Path, values: Mapping[str, Any]) -> None:
+    """Write seal.json over everything in the folder, last."""
+    sealed = {**values, "files": digests(folder)}
+    with replacing(folder / SEAL) as part:
+        part.write_text(json.dumps(sealed, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def point_latest(results: Path, label: str) -> None:
+    """Make <results>/latest lead to the newest complete report, unless this one is older than that."""
+    link = results / "latest"
+    if link.is_symlink() and os.readlink(link) > label and is_complete(link):
+        return
+    part = results / f"latest.{os.getpid()}.part"
+    part.unlink(missing_ok=True)
+    part.symlink_to(label)
+    os.replace(part, link)

@@ -1,0 +1,103 @@
+"""summary.md, which is also the last screen of a run: at most 24 lines of 80 columns, plain text."""
+
+from __future__ import annotations
+
+import textwrap
+
+from benchproof.report.facts import UNTESTED, Facts, RepoFacts, widest
+
+LINES, COLUMNS = 24, 80
+
+
+def render(facts: Facts, folder: str) -> str:
+    """Return the text; the newline at its end is the last character."""
+    lines = [_headline(facts)]
+    if facts.notice:
+        lines += _wrapped(facts.notice, "", 1)
+    tail = [
+        *_wrong(facts),
+        *_unchecked(facts),
+        *_changed(facts),
+        f"Next: open {folder}/report.html",
+    ]
+    room = LINES - len(lines) - len(tail) - 1
+    lines += _verdicts(facts, room)
+    lines += [UNTESTED, *tail]
+    return "\n".join(_cut(line) for line in lines) + "\n"
+
+
+def _headline(facts: Facts) -> str:
+    audited = sum(r.commit is not None for r in facts.repositories)
+    scope = f"{audited} of {facts.members} repositories"
+    findings = f"{len(facts.tables['findings'])} findings"
+    state = "" if facts.complete else "INCOMPLETE: "
+    return f"{state}benchproof {facts.label}: {scope}, {len(facts.tables['runs'])} runs, {findings}"
+
+
+def _verdicts(facts: Facts, room: int) -> list[str]:
+    """One line per repository with its commit, two where they fit; what doesn't fit is counted."""
+    width = widest([_place(r) for r in facts.repositories])
+    blocks = [_wrapped(r.verdict, f"{_place(r):{width}}  ", 2) for r in facts.repositories]
+    if sum(map(len, blocks)) > room:
+        blocks = [block[:1] for block in blocks]
+    if len(blocks) > room:
+        left = len(blocks) - room + 1
+        blocks = [*blocks[: room - 1], [f"and {left} more repositories, see the report"]]
+    return [line for block in blocks for line in block]
+
+
+def _place(repository: RepoFacts) -> str:
+    return f"{repository.name}@{repository.commit[:7]}" if repository.commit else repository.name
+
+
+def _wrong(facts: Facts) -> list[str]:
+    """What doesn't hold: findings by severity and the first three."""
+    counted = ", ".join(
+        f"{number} {severity}" for severity, number in facts.by_severity.items() if number
+    )
+    if not counted:
+        return ["Nothing found that doesn't hold."]
+    lines = [f"Doesn't hold: {counted}"]
+    for row in facts.worst[:3]:
+        if row["severity"] in ("critical", "major"):
+            lines.append(f"  {row['severity']}: {row['rule']} {row['repo']} {row['path'] or ''}")
+    return lines
+
+
+def _unchecked(facts: Facts) -> list[str]:
+    unknown = [f"{r.name} ({r.reconciliation['reason'] or r.reason})" for r in facts.unknown]
+    lines = (
+        [_cut(f"Unknown: {', '.join(unknown)}; run again to ask for these alone.")]
+        if unknown
+        else []
+    )
+    withheld = sum(row["grader_form"] == "none" for row in facts.tables["evals"])
+    runs = [row for row in facts.tables["runs"] if row["status"] == "rule_not_published"]
+    if withheld:
+        lines.append(
+            f"Can't be checked: {withheld} of {len(facts.tables['evals'])} evals publish no rule "
+            f"({len(runs)} runs)"
+        )
+    return lines
+
+
+def _changed(facts: Facts) -> list[str]:
+    if facts.moved is None:
+        return ["Changed: no earlier complete report here to compare with"]
+    if not facts.moved:
+        return [f"Changed: no commit moved since {facts.previous_label}"]
+    return [f"Changed since {facts.previous_label}: commits of {', '.join(facts.moved)}"]
+
+
+def _wrapped(text: str, lead: str, most: int) -> list[str]:
+    lines = textwrap.wrap(text, COLUMNS, initial_indent=lead, subsequent_indent=" " * len(lead))
+    return (
+        lines[:most]
+        if len(lines) <= most
+        else [*lines[: most - 1], lines[most - 1][: COLUMNS - 1] + "…"]
+    )
+
+
+def _cut(line: str) -> str:
+    printable = "".join(char if char.isprintable() else "?" for char in line.rstrip())
+    return printable if len(printable) <= COLUMNS else printable[: COLUMNS - 1] + "…"

@@ -1,0 +1,59 @@
+"""Search everything that leaves for graded values, then publish and seal the report; rules/report.smk."""
+
+import tempfile
+from pathlib import Path
+
+from benchproof import job, provenance, tables
+from benchproof.errors import LeakError
+from benchproof.report import leaks, seal
+from benchproof.report.facts import gather
+
+PUBLISHED = ("report.html", "summary.md")
+
+
+def main(task: job.Job) -> None:
+    """Publish report.html and summary.md and write seal.json; a single hit stops all three."""
+    audit = task.params.audit
+    results, staged = Path(audit["results"]), Path(task.input.html).parent
+    folder = results / audit["label"]
+    _prove_scanner(staged.parent)
+    needles = leaks.Needles({v for repo in task.repositories() for v in leaks.harvest(repo)})
+    hits, searched = leaks.scan(needles, [folder, staged, *map(Path, task.params.metadata)])
+    if hits:
+        places = "; ".join(sorted(f"{hit.surface} ({hit.form})" for hit in hits)[:5])
+        raise LeakError(
+            f"{len(hits)} graded values stand in what would be published: {places}. Nothing was published; "
+            "delete these files and report this as a defect."
+        )
+    job.log.info("searched %d surfaces for %d forms: no graded value", searched, len(needles))
+    complete = gather(folder, audit, results).complete
+    seal.publish(staged, folder, PUBLISHED)
+    seal.write_seal(
+        folder,
+        {
+            "label": audit["label"],
+            "complete": complete,
+            "notice": audit["made_by"]["notice"],
+            "made_by": {"config": audit["made_by"]["config"], "code": provenance.library_digest()},
+            "scan": {"forms": len(needles), "hits": 0},
+        },
+    )
+    if complete:
+        seal.point_latest(results, audit["label"])
+
+
+def _prove_scanner(staging: Path) -> None:
+    """Run the scanner's own test in a private folder, with a real table of ours."""
+    with tempfile.TemporaryDirectory(dir=staging) as private:
+
+        def planted(text: str) -> Path:
+            path = Path(private, "planted.parquet")
+            row = dict.fromkeys(tables.SPECS["readings"].schema.names) | {"reading": text}
+            tables.write(path, "readings", [row], {})
+            return path
+
+        leaks.self_test(planted, Path(private))
+
+
+if "snakemake" in globals():
+    job.run(main, globals()["snakemake"])

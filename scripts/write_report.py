@@ -1,0 +1,24 @@
+"""Render the report into the vault's staging folder; rules/report.smk."""
+
+from pathlib import Path
+
+from benchproof import job
+from benchproof.report import html, summary
+from benchproof.report.facts import gather
+from benchproof.vault import private_file
+
+
+def main(task: job.Job) -> None:
+    """Write report.html and summary.md where only seal_report can publish them from."""
+    folder = Path(task.input.pins).parent
+    facts = gather(folder, task.params.audit, Path(task.params.audit["results"]))
+    for path, text in (
+        (task.output.html, html.render(facts)),
+        (task.output.summary, summary.render(facts, str(folder))),
+    ):
+        with private_file(Path(path)) as handle:
+            handle.write(text.encode("utf-8"))
+
+
+if "snakemake" in globals():
+    job.run(main, globals()["snakemake"])

@@ -1,0 +1,150 @@
+"""Trap readings, counted by hand; every value here is invented."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from benchproof.grading import compile_rule, grade
+from benchproof.grading.readings import READINGS, Accumulator, Counts, count_readings
+
+PAIR = {"type": "absolute", "lower": 12, "upper": 4}
+
+
+def counts(config: Any, *answers: Any) -> dict[str, Counts]:
+    """Count the readings over some answers to one configuration."""
+    return count_readings((config, a, grade("numeric_tolerance", config, a)) for a in answers)
+
+
+def changed(config: Any, *answers: Any) -> dict[str, tuple[int, int]]:
+    """Return verdicts and fields changed by each reading that changes any."""
+    return {
+        name: (count.verdicts_changed, count.fields_changed)
+        for name, count in counts(config, *answers).items()
+        if count.verdicts_changed or count.fields_changed
+    }
+
+
+def single(entry: Any, truth: Any = 200) -> dict[str, Any]:
+    """A configuration of one field `m`."""
+    return {"ground_truth": {"m": truth}, "tolerances": {"m": entry}}
+
+
+@pytest.mark.parametrize(
+    ("config", "answer", "expected"),
+    [
+        # [188, 204]: as bounds [12, 4] nothing passes; swapped [196, 212]; symmetric [188, 212].
+        (single(PAIR), 200, {"bounds"}),
+        (single(PAIR), 190, {"bounds", "swapped"}),
+        (single(PAIR), 188, {"bounds", "swapped", "strict"}),
+        (single(PAIR), 204, {"bounds", "strict"}),
+        (single(PAIR), 208, {"swapped", "symmetric"}),
+        (single(PAIR), 212, {"swapped", "symmetric"}),
+        (single(PAIR), 213, set()),
+        (single(PAIR), 187, set()),
+        (single({"type": "absolute", "lower": 3, "upper": 20}, 5), 10, {"swapped"}),
+        (single({"type": "absolute", "lower": 3, "upper": 20}, 5), 3, set()),
+        (
+            single({"type": "absolute", "lower": 3, "upper": 6}, 5),
+            11,
+            {"bounds", "swapped", "strict"},
+        ),
+        (single({"type": "absolute", "lower": 3, "upper": 6}, 5), 3, set()),
+        (single({"type": "absolute", "lower": 3, "upper": 6}, 5), 6, set()),
+        (single({"type": "absolute", "lower": 3, "upper": 6}, 5), 0, {"swapped", "symmetric"}),
+        (single({"type": "absolute", "lower": 195, "upper": 205}), 195, set()),
+        (single({"type": "absolute", "lower": 195, "upper": 205}), 206, {"bounds"}),
+        (single({"type": "absolute", "value": 5}), 205, {"strict"}),
+        (single({"type": "absolute", "value": 5}), 204, set()),
+        (single({"type": "absolute", "value": 5}), 206, {"relative"}),
+        (single({"type": "absolute", "value": 5}), 1200, {"relative"}),
+        (single({"type": "absolute", "value": 5}), 1201, set()),
+        (single({"type": "absolute", "value": 0.5}, 0.25), 0.5, {"relative"}),
+        (single({"type": "absolute", "value": 5}, 0), 3, {"relative"}),
+        (single({"type": "absolute", "value": 5}, 0), 5, {"relative", "strict"}),
+        (single({"type": "relative", "value": 0.5}), 300, {"strict"}),
+        (single({"type": "relative", "value": 0.5}), 299, set()),
+        (single({"type": "min", "value": 150}), 150, {"strict"}),
+        (single({"type": "max", "value": 250}), 250, {"strict"}),
+        (single({"type": "min", "value": 150}), 151, set()),
+        (single({}), 200, {"strict"}),
+        (single({"type": "absolute", "value": 5}), "205", {"strict"}),
+        (single({"type": "absolute", "value": 5}), "x", set()),
+        (single({"type": "absolute", "value": 5}), None, set()),
+        (single({"type": "absolute", "lower": 12}), 200, set()),
+        (single({"type": "absolute", "value": 0}), 10**400, set()),
+    ],
+)
+def test_one_field(config: Any, answer: Any, expected: set[str]) -> None:
+    """With one field a reading that turns it turns the verdict too."""
+    assert changed(config, {"m": answer}) == dict.fromkeys(expected, (1, 1))
+
+
+def test_several_fields() -> None:
+    """A turned field turns the verdict only if the others allow it."""
+    config = {
+        "ground_truth": {"a": 200, "b": 200, "c": 10},
+        "tolerances": {"a": PAIR, "b": PAIR, "c": {"type": "absolute", "value": 1}},
+    }
+    assert changed(config, {"a": 190, "b": 208, "c": 10}) == {
+        "bounds": (0, 1),
+        "swapped": (0, 2),
+        "symmetric": (1, 1),
+        "any_field": (1, 0),
+    }
+    assert changed(config, {"a": 190, "b": 190, "c": 10}) == {"bounds": (1, 2), "swapped": (1, 2)}
+    assert changed(config, {"a": 208, "b": 208, "c": 99}) == {
+        "swapped": (0, 2),
+        "symmetric": (0, 2),
+    }
+    assert changed(config, {"c": 10}) == {"any_field": (1, 0)}
+    assert changed(config, {"c": 11}) == {"strict": (0, 1), "any_field": (1, 0)}
+
+
+def test_open_fields_are_left_alone() -> None:
+    """A field without a settled outcome neither counts nor lets a verdict be turned."""
+    config = {
+        "ground_truth": {"open": 1, "b": 200},
+        "tolerances": {"open": {"type": "percent"}, "b": PAIR},
+    }
+    assert changed(config, {"open": 1, "b": 208}) == {"swapped": (0, 1), "symmetric": (0, 1)}
+    assert counts(config, {"open": 1, "b": 200})["bounds"].runs == 0
+
+
+def test_runs_and_applies() -> None:
+    """Every graded run is tried; `applies` counts those that a reading can touch at all."""
+    config = single(PAIR)
+    total = counts(config, {"m": 200}, {"m": 190}, [], None, {})
+    assert {count.runs for count in total.values()} == {4}
+    applies = {name: count.applies for name, count in total.items()}
+    assert applies == {
+        "bounds": 4,
+        "swapped": 4,
+        "symmetric": 4,
+        "strict": 4,
+        "relative": 0,
+        "any_field": 0,
+    }
+    assert counts({"ground_truth": {"a": 1, "b": 2}}, {})["any_field"].applies == 1
+    assert total["bounds"] == Counts(runs=4, verdicts_changed=2, fields_changed=2, applies=4)
+
+
+def test_what_is_not_graded_is_passed_over() -> None:
+    """Runs without a verdict count nowhere."""
+    for config in ({"ground_truth": 5}, single({"value": -1}), single({"type": "percent"})):
+        assert counts(config, {"m": 1}, None)["strict"] == Counts()
+
+
+def test_accumulators_merge() -> None:
+    """Shards merged give the counts of the whole; a compiled rule counts like its configuration."""
+    config = single(PAIR)
+    rule = compile_rule("numeric_tolerance", config)
+    answers = [{"m": 188 + 4 * step} for step in range(8)]
+    parts = Accumulator(), Accumulator()
+    for place, answer in enumerate(answers):
+        parts[place % 2].add(rule, answer, rule.grade(answer))
+    parts[0].merge(parts[1])
+    assert parts[0].counts() == counts(config, *answers)
+    assert list(parts[0].counts()) == list(READINGS)
+    assert parts[0].counts()["swapped"].fields_changed == 4
