@@ -18,6 +18,7 @@ include: "rules/report.smk"
 rule all:
     default_target: True
     input:
+        AUDIT.tables,
         AUDIT.result("report.html"),
         AUDIT.result("summary.md"),
         AUDIT.result("seal.json"),

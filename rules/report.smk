@@ -51,4 +51,5 @@ rule seal_report:
 rule report:
     """Target: the whole report, sealed."""
     input:
+        AUDIT.tables,
         AUDIT.result("seal.json"),

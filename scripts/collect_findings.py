@@ -11,7 +11,7 @@ def main(task: job.Job) -> None:
     found = [
         item for path in task.input.parts for item in findings.from_json(read_json(Path(path)))
     ]
-    task.write("findings", findings.rows(found))
+    task.write("findings", findings.rows([*findings.of_pins(task.pins()), *found]))
 
 
 if "snakemake" in globals():

@@ -32,7 +32,9 @@ def main() -> int:
             settings.write_text(json.dumps(configuration(family, upstream.endpoints()), indent=2))
             code = subprocess.run(_snakemake(settings), cwd=ROOT, check=False).returncode
     except KeyboardInterrupt:
-        print("\nbenchproof: the demo was stopped; `make demo` goes on from there.", file=sys.stderr)
+        print(
+            "\nbenchproof: the demo was stopped; `make demo` goes on from there.", file=sys.stderr
+        )
         return 130
     if code == 0:
         print(f"The demo's report: {RESULTS}/latest/report.html")

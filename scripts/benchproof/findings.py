@@ -24,6 +24,17 @@ class Rule:
 
 
 RULES: dict[str, Rule] = {
+    # repositories
+    "repository_lost": Rule(
+        "critical",
+        "The repository cannot be audited: it is gone, private, empty, or lacks the ref.",
+        "Publish it again, or correct `family` in the configuration.",
+    ),
+    "repository_renamed": Rule(
+        "major",
+        "The repository has moved to another name; it was followed on the same host.",
+        "Write the new name into `family`.",
+    ),
     # listing
     "path_not_utf8": Rule(
         "minor",
@@ -34,6 +45,16 @@ RULES: dict[str, Rule] = {
         "minor",
         "A symbolic link stands among the evaluation files; it is not followed and not counted.",
         "Keep one copy of each evaluation and list it in the manifest.",
+    ),
+    "symlink_leaves_repository": Rule(
+        "major",
+        "A symbolic link leads out of the repository; it is not followed.",
+        "Delete the link.",
+    ),
+    "symlink_dangling": Rule(
+        "minor",
+        "A symbolic link leads to nothing inside the repository.",
+        "Correct or delete the link.",
     ),
     "submodule_in_tree": Rule(
         "minor",
@@ -231,6 +252,23 @@ class Finding:
         """Stable over dates, commits and wording."""
         key = "\0".join((self.rule, self.repo, self.path or "", self.pointer or ""))
         return f"{self.rule}.{sha256(key.encode()).hexdigest()[:10]}"
+
+
+def of_pins(pins: Iterable[Mapping[str, Any]]) -> list[Finding]:
+    """Return what the pins themselves say: repositories that are lost or have moved."""
+    lost = ("missing", "private", "empty", "ref_missing")
+    rule_of = {**dict.fromkeys(lost, "repository_lost"), "renamed": "repository_renamed"}
+    return [
+        Finding(
+            rule_of[pin["status"]],
+            pin["repo"],
+            commit_sha=pin["commit_sha"],
+            stage="pin_commits",
+            detail=f"Status: {pin['status']}.",
+        )
+        for pin in pins
+        if pin["status"] in rule_of
+    ]
 
 
 def rows(found: Iterable[Finding]) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from benchproof.errors import TableError
 from benchproof.jsontext import canonical
+from benchproof.vault import partial
 
 TEXT, WHOLE, REAL, YES_NO = pa.string(), pa.int64(), pa.float64(), pa.bool_()
 TEXTS = pa.list_(pa.string())
@@ -318,7 +319,7 @@ def replacing(path: Path) -> Iterator[Path]:
     Modes follow the umask, so that a group can read results. Raises TableError naming the folder when
     there is no room; the previous file stays as it was.
     """
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part = partial(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield part

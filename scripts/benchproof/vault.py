@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -25,6 +27,8 @@ from typing import Any, BinaryIO
 
 from benchproof.errors import VaultError
 from benchproof.jsontext import canonical
+
+_PARTIAL = re.compile(r"\.[0-9a-f]{32}\.part$")
 
 
 def slug(repo: str) -> str:
@@ -113,13 +117,26 @@ def private_folder(path: Path) -> Path:
     return path
 
 
+def partial(path: Path) -> Path:
+    """Return a name beside `path` to write under first; no other thread, process or run uses it."""
+    return path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
+
+
+def sweep(folder: Path) -> int:
+    """Delete what killed writers left below a folder; only the holder of the lease may."""
+    left = [path for path in folder.rglob("*.part") if _PARTIAL.search(path.name)]
+    for path in left:
+        path.unlink(missing_ok=True)
+    return len(left)
+
+
 @contextmanager
 def private_file(path: Path) -> Iterator[BinaryIO]:
     """Write a file with mode 0600 that appears under its name only when it is whole.
 
     Raises VaultError naming the folder when there is no room or no permission; the old file stays.
     """
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part = partial(path)
     private_folder(path.parent)
     try:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -20,7 +20,7 @@ from benchproof.job import ERROR
 from benchproof.lease import Lease
 from benchproof.pending import Pending
 from benchproof.tables import SPECS, replacing
-from benchproof.vault import Vault, write_json
+from benchproof.vault import Vault, sweep, write_json
 
 #: Hands the day of a run to nested processes, so that midnight cannot split a run in two.
 DAY = "BENCHPROOF_DATE"
@@ -135,6 +135,8 @@ class Audit:
         if refusal:
             _last_words([f"benchproof: {refusal}"])
             sys.exit(1)
+        for folder in (self.vault.root, Path(self.out)):
+            sweep(folder)
         self._forget_old_errors()
         write_json(Path(self.settings), dict(self.config.merged))
         with replacing(Path(self.result("config.json"))) as part:

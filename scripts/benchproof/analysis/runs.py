@@ -33,7 +33,7 @@ _NOTED = {
     "verdict_missing": "verdict_missing",
     "verdict_without_answer": "verdict_without_answer",
     "answer_differs": "answer_differs",
-    "nonfinite_score": "result_nonfinite",
+    "score_not_finite": "result_nonfinite",
     "duplicate_key": "json_duplicate_key",
     "bom": "json_bom",
     "nonfinite_literal": "json_nonfinite",

@@ -11,6 +11,7 @@ from benchproof.sources.base import SMALL_BYTES, Entry, RepoSpec
 from benchproof.sources.objects import quote_path
 
 MANIFEST = "manifest.json"
+SYMLINK, SUBMODULE = "120000", "160000"
 #: JSON files beside evaluations that are none.
 BESIDE_EVALS = frozenset({MANIFEST, "vocabulary.json"})
 #: Endings of text that is audited as text; anything small with another ending may be a Git LFS pointer.
@@ -133,6 +134,18 @@ def maybe_lfs(entry: Entry) -> bool:
     )
 
 
+def link_target(path: str, target: bytes) -> str | None:
+    """Return where in the repository a symbolic link leads, or None when it leads out of it."""
+    try:
+        text = target.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    if text.startswith("/"):
+        return None
+    joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), text))
+    return None if joined == ".." or joined.startswith("../") else joined
+
+
 def lfs_size(data: bytes) -> int | None:
     """Return the size that a Git LFS pointer states, or None for anything else."""
     match = _LFS.match(data) if len(data) < SMALL_BYTES else None
@@ -141,11 +154,12 @@ def lfs_size(data: bytes) -> int | None:
 
 def needed(entries: Sequence[Entry], spec: RepoSpec) -> dict[str, bytes]:
     """Return the blobs an audit reads, id to one path: manifests, evaluations, vocabularies, licences,
-    READMEs, published results, recorded results and what may be an LFS pointer.
+    READMEs, published results, recorded results, symlink targets and what may be an LFS pointer.
     """
     where = folders(entries, spec)
     chosen = [e for e in entries if e.is_file and (_is_document(e, where) or maybe_lfs(e))]
     chosen += run_files(entries, where)
+    chosen += [e for e in entries if e.mode == SYMLINK]
     return {entry.sha: entry.path for entry in reversed(chosen)}
 
 

@@ -38,6 +38,15 @@ class Repository:
         self.folders = layout.folders(self.entries, spec)
 
     @cached_property
+    def paths(self) -> set[str]:
+        """Every path of the tree, folders included."""
+        found: set[str] = set()
+        for entry in self.entries:
+            parts = layout.text_path(entry).split("/")
+            found.update("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+        return found
+
+    @cached_property
     def evaluations(self) -> list[EvalFile]:
         """Every evaluation file in path order, read or with the reason why not."""
         found = layout.eval_files(self.entries, self.folders)
@@ -80,19 +89,20 @@ def list_tree(repository: Repository) -> tuple[list[dict[str, Any]], list[Findin
     for entry in repository.entries:
         row = _tree_row(repository, entry)
         rows.append(row)
-        rule = _tree_rule(row, entry, evals)
-        if rule:
-            found.append(Finding(rule, repo, row["path"], blob_sha=entry.sha))
+        rules = [_tree_rule(row, entry, evals)]
+        if entry.mode == layout.SYMLINK:
+            rules.append(_link_rule(repository, row["path"], entry))
+        found += [Finding(rule, repo, row["path"], blob_sha=entry.sha) for rule in rules if rule]
     if repository.folders.moved:
         found.append(Finding("evals_folder_moved", repo, repository.folders.evals))
     return rows, found
 
 
 def _tree_row(repository: Repository, entry: Entry) -> dict[str, Any]:
-    read = entry.mode != "160000" and repository.content.has(entry.sha)
+    read = entry.mode != layout.SUBMODULE and repository.content.has(entry.sha)
     data = repository.content.read(entry.sha) if read else None
     lfs = layout.lfs_size(data) if data is not None and entry.is_file else None
-    kinds = {"120000": "symlink", "160000": "submodule"}
+    kinds = {layout.SYMLINK: "symlink", layout.SUBMODULE: "submodule"}
     return {
         "repo": repository.spec.repo,
         "path": layout.text_path(entry),
@@ -112,6 +122,15 @@ def _tree_rule(row: dict[str, Any], entry: Entry, evals: str) -> str | None:
     if row["kind"] == "symlink":
         return "symlink_among_evals" if row["path"].startswith(evals) else None
     return {"submodule": "submodule_in_tree", "lfs": "lfs_pointer"}.get(row["kind"])
+
+
+def _link_rule(repository: Repository, path: str, entry: Entry) -> str | None:
+    """A link is resolved inside the tree only, and never followed."""
+    target = layout.link_target(path, repository.content.read(entry.sha))
+    if target is None:
+        return "symlink_leaves_repository"
+    known = target in repository.paths or target == "."
+    return None if known else "symlink_dangling"
 
 
 def _is_utf8(path: bytes) -> bool:

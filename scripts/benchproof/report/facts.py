@@ -100,7 +100,8 @@ class Facts:
         graded = [row for row in self.tables["runs"] if row["status"] == "graded"]
         agree = sum(row["passed_agrees"] is True for row in graded)
         evals = total(self.tables["reconciliation"], "evals")
-        return f"{agree} of {len(graded)} recorded verdicts follow from a published rule; {evals} evals are public"
+        follow = f"{agree} of {len(graded)} recorded verdicts follow from a published rule"
+        return f"{follow}; {evals} evals are public"
 
     @property
     def by_severity(self) -> dict[str, int]:

@@ -66,11 +66,7 @@ def _wrong(facts: Facts) -> list[str]:
 
 def _unchecked(facts: Facts) -> list[str]:
     unknown = [f"{r.name} ({r.reconciliation['reason'] or r.reason})" for r in facts.unknown]
-    lines = (
-        [_cut(f"Unknown: {', '.join(unknown)}; run again to ask for these alone.")]
-        if unknown
-        else []
-    )
+    lines = _advice(facts, unknown) if unknown else []
     withheld = sum(row["grader_form"] == "none" for row in facts.tables["evals"])
     runs = [row for row in facts.tables["runs"] if row["status"] == "rule_not_published"]
     if withheld:
@@ -78,6 +74,17 @@ def _unchecked(facts: Facts) -> list[str]:
             f"Can't be checked: {withheld} of {len(facts.tables['evals'])} evals publish no rule "
             f"({len(runs)} runs)"
         )
+    return lines
+
+
+def _advice(facts: Facts, unknown: list[str]) -> list[str]:
+    lines = [
+        f"Unknown: {', '.join(unknown)}",
+        "Run again to ask for these alone; `benchproof pending` lists them.",
+    ]
+    if len(unknown) == len(facts.repositories):
+        lines.append("Without a network: make demo; git_mirrors to clones; or offline=true with a")
+        lines.append("date that the vault has pins of.")
     return lines
 
 

@@ -40,7 +40,9 @@ UP, DOWN = math.inf, -math.inf
         (Near(1000, 1000), -1.2e-12, "clear"),
         (Ratio(1000, 1), -2e-13, "within_ulp"),
         (Window(1000, 1000, 0), -1e-20, "within_ulp"),
+        (Window(1000, 1000, 0), 1e-20, "within_ulp"),
         (Window(-1000, 0, 1000), 1e-20, "within_ulp"),
+        (Window(-1000, 0, 1000), -1e-20, "within_ulp"),
         (Offsets(1000, 1000, 0), -1.2e-13, "within_ulp"),
         (Offsets(-1000, 0, 1000), 1.2e-13, "within_ulp"),
         (RatioOffsets(1000, 1, 0), -2e-13, "within_ulp"),
@@ -111,12 +113,14 @@ def test_lower_sides() -> None:
 
 
 def test_decide() -> None:
-    """Readings must agree; none at all leave it open; an overflow is a failure."""
+    """Readings must agree; none at all leave it open; overflow and a zero truth are failures."""
     assert decide([Near(10, 2), AtLeast(5)], 11) is True
     assert decide([Near(10, 2), AtLeast(5)], 3) is False
     assert decide([Near(10, 2), AtLeast(5)], 13) is None
     assert decide([], 13) is None
     assert met(Ratio(2, 1), 10**400) is False
+    assert met(Ratio(0, 1), 0) is False
+    assert met(RatioOffsets(0, 1, 1), 0) is False
 
 
 @pytest.mark.parametrize(

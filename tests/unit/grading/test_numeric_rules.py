@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from benchproof.grading import NO_ANSWER, Verdict, compile_rule, grade, rule_status
+from benchproof.grading.numeric import compile_config
 
 HUGE = 10**400
 ABS5 = {"type": "absolute", "value": 5}
@@ -95,6 +96,8 @@ def test_offset_forms_differ_in_the_last_bit(
         ({"type": "absolute", "value": 5, "lower": 12, "upper": 4}, 187, False),
         ({"type": "absolute", "value": 5, "lower": 12}, 187, False),
         ({"type": "absolute", "value": 5, "lower": 12}, 206, "offsets_beside_value"),
+        ({"type": "absolute", "value": 5, "lower": 12}, 203, "offsets_beside_value"),
+        ({"type": "absolute", "value": 5, "upper": 4}, 197, "offsets_beside_value"),
         ({"type": "absolute", "value": 5, "upper": 4}, 206, False),
         ({"type": "min", "value": 150, "lower": 12, "upper": 4}, 160, "offsets_beside_type"),
         ({"type": "min", "value": 150, "lower": 12, "upper": 4}, 149, False),
@@ -106,6 +109,12 @@ def test_offset_forms_differ_in_the_last_bit(
         ({"type": "max", "value": 250, "upper": 90}, 291, False),
         ({"type": "max", "value": 250, "lower": 1, "upper": 4}, -9, "offsets_beside_type"),
         ({"type": "relative", "value": 0.1, "lower": 12, "upper": 4}, 200, "offsets_beside_type"),
+        ({"type": "min", "value": 300, "lower": 12, "upper": 4}, 210, "offsets_beside_type"),
+        ({"type": "max", "value": 100, "lower": 12, "upper": 4}, 150, "offsets_beside_type"),
+        ({"type": "relative", "lower": 0.5}, 99, False),
+        ({"type": "relative", "lower": 0.5}, 5000, "offsets_beside_type"),
+        ({"type": "relative", "upper": 0.5}, 301, False),
+        ({"type": "relative", "upper": 0.5}, -5000, "offsets_beside_type"),
         ({"type": "relative", "lower": 0.5, "upper": 0.5}, 290, "offsets_beside_type"),
         ({"type": "relative", "lower": 0.5, "upper": 0.5}, 301, False),
         ({"type": "relative", "lower": 0.5, "upper": 0.5}, 99, False),
@@ -303,7 +312,8 @@ def test_other_types(kind: Any) -> None:
 )
 def test_shapes_that_no_source_describes(config: Any, reason: str) -> None:
     """A configuration of a shape that no source describes is undetermined, and says which."""
-    assert outcome(grade("numeric_tolerance", config, {"m": 1})) == reason
+    verdict = grade("numeric_tolerance", config, {"m": 1})
+    assert (verdict.status, verdict.reason, verdict.passed) == ("rule_undetermined", reason, None)
     assert rule_status("numeric_tolerance", config) == "undetermined"
 
 
@@ -333,6 +343,10 @@ def test_shapes_that_no_source_describes(config: Any, reason: str) -> None:
         ),
         (
             {"ground_truth": {"m": 1}, "tolerances": {"m": {"lower": 1, "upper": -1}}},
+            "tolerance_negative",
+        ),
+        (
+            {"ground_truth": {"m": 1}, "tolerances": {"m": {"type": "asymmetric", "value": -1}}},
             "tolerance_negative",
         ),
         ({"ground_truth": {"m": 1}, "tolerance": -1}, "tolerance_negative"),
@@ -590,11 +604,12 @@ def test_contested_is_about_the_verdict() -> None:
     assert grade("numeric_tolerance", config, {"a": 190, "b": 5}).contested
 
 
-def test_boolean_answers_are_flagged() -> None:
-    """true counts as 1 and says so."""
+def test_odd_answers_are_flagged() -> None:
+    """true counts as 1 and says so; an integer beyond exact float arithmetic says so too."""
     verdict = one(ABS5, 1, True)
     assert (verdict.passed, verdict.tier, verdict.flags) == (True, "B", ("boolean_answer",))
     assert one(ABS5, 1, 1).flags == ()
+    assert one(ABS5, 1, 2**53).flags == ("large_integer",)
 
 
 def test_nothing_graded_shows_in_a_repr() -> None:
@@ -603,3 +618,25 @@ def test_nothing_graded_shows_in_a_repr() -> None:
     rule = compile_rule("numeric_tolerance", config)
     shown = repr(rule) + repr(rule.grade({"m": 27182})) + repr(rule.grade({"m": "27182"}))
     assert not any(secret in shown for secret in ("31337", "42421", "27182"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "shape"),
+    [
+        ({}, "absolute"),
+        ({"type": "absolute", "value": 1}, "absolute"),
+        (PAIR, "offsets"),
+        ({"type": "relative", "value": 1}, "relative"),
+        ({"type": "min"}, "min"),
+        ({"type": "max"}, "max"),
+        ({"type": "max", "upper": 1}, "open"),
+        ({"type": "asymmetric", "lower": 1, "upper": 1}, "open"),
+        ({"type": "percent"}, "open"),
+        (7, "open"),
+    ],
+)
+def test_shape_of_a_field(entry: Any, shape: str) -> None:
+    """A compiled field says which form of the rule it has, open where sources leave room."""
+    rule = compile_config({"ground_truth": {"m": 1}, "tolerances": {"m": entry}})
+    assert [item.shape for item in rule.fields] == [shape]
+    assert compile_config({"ground_truth": {"m": 1}, "tolerance": 1}).fields[0].shape == "open"

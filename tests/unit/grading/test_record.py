@@ -138,6 +138,12 @@ def test_nothing_submitted() -> None:
     assert regrade(None, nothing()).status == "eval_missing"
     del given["result"]["agent_answer"]
     assert regrade(RULE, given).status == "no_submission"
+    given = record(None, passed=False, score=0.0, fields={"a": 0.0, "b": 0.0})
+    found = regrade(RULE, given)
+    assert (found.status, found.fields) == ("no_submission", ())
+    assert (found.recorded_passed, found.flags) == (False, ("verdict_without_answer",))
+    for key in ("agent_answer", "grader_result", "passed"):
+        assert regrade(RULE, {"result": {key: None}}).status == "no_submission"
 
 
 def test_answer_without_grading() -> None:
@@ -305,10 +311,11 @@ def _deep(depth: int, core: Any) -> Any:
         ([math.nan, 1], [math.nan, 2], False),
         ({"a": 1}, {"b": 1}, False),
         ({"a": 1}, [1], False),
+        ([1], 5, False),
         (_deep(50_000, 1), _deep(50_000, 1), True),
         (_deep(50_000, 1), _deep(50_000, 2), False),
     ],
-    ids=[f"pair{number}" for number in range(9)],
+    ids=[f"pair{number}" for number in range(10)],
 )
 def test_same_value(left: Any, right: Any, same: bool) -> None:
     """Two JSON values are compared as numbers, NaN equal to NaN, at any depth."""

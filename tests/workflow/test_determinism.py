@@ -1,0 +1,97 @@
+"""Same pins, same bytes (law 6): under other cores, hash seeds, locales, zones, folders and sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchproof import tables
+from conftest import Bench, content, settings
+from family import Family
+from upstream import Upstream
+
+pytestmark = pytest.mark.workflow
+
+#: Columns of the pins table that say how they were learnt, and may differ between the sources.
+_SOURCE = {"source", "repo_id", "resolved_repo"}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, small_family: Family) -> Upstream:
+    upstream = Upstream(small_family.root, family=small_family)
+    upstream.start()
+    return upstream
+
+
+@pytest.fixture(scope="module")
+def first(
+    tmp_path_factory: pytest.TempPathFactory, small_family: Family, served: Upstream
+) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("first")
+    conditions = {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "UTC"}
+    bench = Bench(folder, settings(small_family, served), conditions)
+    bench.audit(cores=1)
+    return dict(content(bench.out))
+
+
+@pytest.mark.parametrize(
+    ("cores", "conditions", "results"),
+    [
+        pytest.param(
+            8, {"PYTHONHASHSEED": "1", "LC_ALL": "C.UTF-8", "TZ": "Asia/Tokyo"}, "results", id="b"
+        ),
+        pytest.param(
+            2,
+            {"PYTHONHASHSEED": "4", "LC_ALL": "C", "TZ": "America/Los_Angeles"},
+            "other place/r",
+            id="c",
+        ),
+    ],
+)
+def test_other_conditions_give_the_same_bytes(
+    tmp_path: Path,
+    small_family: Family,
+    served: Upstream,
+    first: dict[str, bytes],
+    cores: int,
+    conditions: dict[str, str],
+    results: str,
+) -> None:
+    bench = Bench(tmp_path, settings(small_family, served, results=results), conditions)
+    bench.audit(cores=cores)
+    assert content(bench.out) == first
+
+
+def test_the_other_source_gives_the_same_bytes(
+    tmp_path: Path, small_family: Family, served: Upstream, first: dict[str, bytes]
+) -> None:
+    """REST and raw against git: every content table, pins but for its source columns."""
+    bench = Bench(tmp_path, settings(small_family, served, source="github"))
+    bench.audit()
+    found = dict(content(bench.out))
+    rows = bench.rows("pins")
+    del found["pins.parquet"]
+    expected = {name: data for name, data in first.items() if name != "pins.parquet"}
+    assert found == expected
+    path = tmp_path / "first-pins.parquet"
+    path.write_bytes(first["pins.parquet"])
+    plain = [
+        {k: v for k, v in row.items() if k not in _SOURCE} for row in tables.read(path, "pins")
+    ]
+    assert [{k: v for k, v in row.items() if k not in _SOURCE} for row in rows] == plain
+    assert {row["source"] for row in rows} == {"github"}
+
+
+def test_the_rest_source_says_both_numbers_when_it_cannot_finish(
+    tmp_path: Path, small_family: Family, served: Upstream
+) -> None:
+    """Counted before the first content request; what arrived is kept for the next run."""
+    with Upstream(small_family.root, family=small_family, anonymous_limit=30) as limited:
+        bench = Bench(tmp_path, settings(small_family, limited, source="github"))
+        output = bench.audit()
+        assert "INCOMPLETE" in output
+        log = (bench.out / "logs" / "mirror_content.log").read_text()
+        assert "requests are needed" in log
+        assert "GITHUB_TOKEN" in log
+    assert {row["reason"] for row in bench.rows("reconciliation")} >= {"allowance"}

@@ -1,0 +1,213 @@
+"""The whole audit of the whole invented family: every figure that the real one is known by."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchproof import tables
+from conftest import DAY, Bench, settings
+from family import TRAJECTORY_MARKER, Family, build_family
+from upstream import Upstream
+
+pytestmark = pytest.mark.workflow
+
+#: manifest rows, evals, files, orphans, dangling, evals with a grader, handles.
+PUBLISHED = {
+    "scbench": (6, 6, 6, 0, 0, 6, 6),
+    "spatialbench": (18, 16, 16, 0, 0, 16, 10),
+    "epibench": (7, 7, 7, 0, 0, 0, 512),
+    "variantbench": (8, 8, 8, 0, 0, 8, 35),
+    "scbench-long": (4, 4, 4, 0, 0, 0, 10),
+    "spatialbench-long": (4, 4, 4, 0, 0, 0, 9),
+}
+
+
+@pytest.fixture(scope="module")
+def family(tmp_path_factory: pytest.TempPathFactory) -> Family:
+    return build_family(tmp_path_factory.mktemp("family"))
+
+
+@pytest.fixture(scope="module")
+def served(family: Family) -> Iterator[Upstream]:
+    with Upstream(family.root, family=family) as upstream:
+        yield upstream
+
+
+@pytest.fixture(scope="module")
+def audited(
+    tmp_path_factory: pytest.TempPathFactory, family: Family, served: Upstream
+) -> tuple[Bench, str]:
+    bench = Bench(tmp_path_factory.mktemp("audit"), settings(family, served))
+    return bench, bench.audit()
+
+
+def test_the_published_table_comes_out(audited: tuple[Bench, str]) -> None:
+    """Rows, evals, files, orphans, dangling, graders and handles per repository."""
+    bench, _ = audited
+    graders = Counter(row["repo"] for row in bench.rows("evals") if row["grader_form"] != "none")
+    handles = {(row["repo"], row["handle"]) for row in bench.rows("eval_handles")}
+    found = {}
+    for row in bench.rows("reconciliation"):
+        repo = row["repo"]
+        counts = tuple(row[name] for name in ("rows", "evals", "files", "orphans", "dangling"))
+        found[repo.split("/")[1]] = (*counts, graders[repo], sum(r == repo for r, _ in handles))
+    assert found == PUBLISHED
+    assert len(handles) == 582
+
+
+def test_the_census_comes_out(audited: tuple[Bench, str]) -> None:
+    """Graders by type, tolerance entries by shape, canaries, notes, metadata key sets."""
+    bench, _ = audited
+    evals = bench.rows("evals")
+    assert len(evals) == 45
+    assert sum(row["has_canary"] for row in evals) == 41
+    assert sum(row["has_notes"] for row in evals) == 30
+    assert len({tuple(row["metadata_keys"]) for row in evals}) == 10
+    assert Counter(row["eval_type"] is None for row in evals) == {False: 41, True: 4}
+    assert Counter(row["grader_form"] for row in evals) == {"grader": 28, "none": 15, "graders": 2}
+    assert Counter(row["type"] for row in bench.rows("graders")) == {
+        "numeric_tolerance": 27,
+        "label_set_jaccard": 4,
+        "marker_gene_precision_recall": 2,
+        "multiple_choice": 1,
+        "all_of": 1,
+    }
+    tolerances = bench.rows("tolerances")
+    assert Counter(row["mode"] for row in tolerances) == {"symmetric": 55, "offsets": 4}
+    assert {row["declared_type"] for row in tolerances} == {"absolute"}
+
+
+def test_every_recorded_run_is_graded_again(audited: tuple[Bench, str]) -> None:
+    """1,041 runs of two repositories: 1,040 graded, 1 submitted nothing; all agree."""
+    bench, _ = audited
+    runs = bench.rows("runs")
+    assert Counter(row["status"] for row in runs) == {
+        "graded": 1040,
+        "no_submission": 1,
+        "rule_not_published": 16,
+    }
+    graded = [row for row in runs if row["status"] == "graded"]
+    for column in ("passed_agrees", "score_agrees", "fields_agree"):
+        assert all(row[column] for row in graded), column
+    counted = [row for row in runs if row["status"] != "rule_not_published"]
+    assert Counter(row["grader_version"] for row in counted) == {
+        "0.3.7": 432,
+        "0.3.8": 225,
+        "0.3.9": 48,
+        None: 336,
+    }
+    assert sum(row["repo"] == "demo/scbench" for row in bench.rows("run_fields")) == 594
+
+
+def test_a_clean_family_gives_no_finding_but_its_duplicates(audited: tuple[Bench, str]) -> None:
+    """Two manifest rows repeat two others, as in the real one; nothing else is wrong."""
+    bench, _ = audited
+    assert Counter(row["rule"] for row in bench.rows("findings")) == {"manifest_row_duplicated": 2}
+
+
+def test_a_second_run_has_nothing_to_do_and_asks_for_nothing(
+    audited: tuple[Bench, str], served: Upstream
+) -> None:
+    bench, _ = audited
+    before = len(served.log.requests())
+    assert "Nothing to be done" in bench.audit()
+    assert len(served.log.requests()) == before
+
+
+def test_the_number_of_jobs_is_small(audited: tuple[Bench, str]) -> None:
+    """It doesn't depend on the number of evaluations, runs or handles."""
+    _, output = audited
+    total = next(line for line in output.splitlines() if line.startswith("total"))
+    assert int(total.split()[1]) <= 30
+
+
+def test_nothing_graded_leaves_the_vault(audited: tuple[Bench, str], family: Family) -> None:
+    """No distinctive graded value stands in results, logs, Snakemake's folders or the output."""
+    bench, output = audited
+    secrets = family.secrets()
+    assert len(secrets) > 100
+    texts = {"output": output}
+    for folder in (bench.out, bench.folder / ".snakemake"):
+        for path in folder.rglob("*"):
+            if path.is_file() and path.suffix != ".parquet":
+                texts[str(path)] = path.read_text(encoding="utf-8", errors="replace")
+    for name in tables.SPECS:
+        texts[name] = json.dumps(bench.rows(name), default=str, ensure_ascii=False)
+    found = [
+        (place, len(secret))
+        for place, text in texts.items()
+        for secret in secrets
+        if secret in text
+    ]
+    assert not found
+
+
+def test_trajectories_are_never_transferred(audited: tuple[Bench, str], family: Family) -> None:
+    bench, _ = audited
+    for path in bench.vault.rglob("*"):
+        if path.is_file():
+            assert TRAJECTORY_MARKER.encode() not in path.read_bytes()
+    assert all(
+        row["size"] is None for row in bench.rows("tree") if row["path"].endswith("trajectory.json")
+    )
+
+
+def test_the_vault_is_private(audited: tuple[Bench, str]) -> None:
+    bench, _ = audited
+    assert stat.S_IMODE(bench.vault.stat().st_mode) == 0o700
+
+
+def test_the_report_is_sealed_and_latest(audited: tuple[Bench, str]) -> None:
+    """seal.json comes last and says complete; results/latest leads to it; the screen fits a terminal."""
+    bench, output = audited
+    seal = json.loads((bench.out / "seal.json").read_text())
+    assert seal["complete"] is True
+    assert {"report.html", "summary.md", "runs.parquet"} <= set(seal["files"])
+    assert (bench.out.parent / "latest").resolve() == bench.out.resolve()
+    summary = (bench.out / "summary.md").read_text()
+    assert output.rstrip().endswith(summary.rstrip())
+    assert len(summary.splitlines()) <= 24
+    assert max(map(len, summary.splitlines())) <= 80
+    assert "273 of 273 recorded verdicts" in summary
+    assert "15 of 45 evals publish no rule (16 runs)" in summary
+    assert f"results/{DAY}/report.html" in summary
+
+
+def test_tables_say_what_they_were_made_from(audited: tuple[Bench, str]) -> None:
+    """Metadata holds commits, digests and versions; no clock, host or path (law 6)."""
+    bench, _ = audited
+    commits = {row["repo"]: row["commit_sha"] for row in bench.rows("pins")}
+    for name in tables.SPECS:
+        about = tables.about(bench.out / f"{name}.parquet")
+        assert about["pins"] == commits
+        assert set(about) == {"table", "pins", "config", "code", "notice", "versions"}
+        assert str(bench.folder) not in json.dumps(about)
+
+
+def test_summary_is_printed_again(audited: tuple[Bench, str]) -> None:
+    bench, _ = audited
+    assert bench.cli("summary").stdout == (bench.out / "summary.md").read_text()
+    missing = bench.cli("summary", "1999-01-01")
+    assert missing.returncode == 1
+    assert DAY in missing.stderr
+
+
+def test_nothing_is_pending(audited: tuple[Bench, str]) -> None:
+    bench, _ = audited
+    done = bench.cli("pending")
+    assert (done.returncode, done.stdout) == (0, f"{DAY}: nothing is unknown.\n")
+
+
+def test_every_file_of_the_repositories_is_listed(
+    audited: tuple[Bench, str], family: Family
+) -> None:
+    bench, _ = audited
+    listed = Counter(row["repo"] for row in bench.rows("tree"))
+    assert set(listed) == {info.repo for info in family.repos.values()}
+    assert Path(family.root).exists()
