@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from benchproof import job
-from benchproof.sources import open_http, open_source
+from benchproof.sources.opening import open_http, open_source
 from benchproof.sources.base import Pin, RepoSpec
 from benchproof.sources.stages import each, mirror
 from benchproof.vault import write_json

@@ -63,7 +63,7 @@ def test_what_cannot_be_read_has_a_reason(data: bytes, reason: str) -> None:
         (rb'{"a": 1, "\u0061": 2}', {"a": 2}, ("duplicate_key",)),
         (b'\xef\xbb\xbf[NaN, {"a": 1, "a": Infinity}]', None, ("bom", "duplicate_key", "nonfinite_literal")),
         (b"-Infinity", -math.inf, ("nonfinite_literal",)),
-        (b"1e999", math.inf, ("nonfinite_literal",)),
+        (b"1e999", math.inf, ()),
         (str(10**400).encode(), 10**400, ()),
         (b"9007199254740993", 9007199254740993, ()),
         (rb'"\ud83d\ude00"', "\U0001f600", ()),

@@ -152,11 +152,9 @@ def test_a_finished_date_is_not_rewritten_by_other_config(bench: Bench) -> None:
 def test_an_edit_of_the_library_reaches_results_and_no_pin(tmp_path: Path, bench: Bench) -> None:
     """An edited module makes its rules run again on an unfinished date; a finished date is refused."""
     copy = tmp_path / "copy"
-    for name in ("Snakefile", "rules", "scripts", "config", "envs", "profiles"):
-        source = ROOT / name
-        shutil.copytree(source, copy / name) if source.is_dir() else copy.mkdir() or shutil.copy(
-            source, copy
-        )
+    for name in ("rules", "scripts", "config", "envs", "profiles"):
+        shutil.copytree(ROOT / name, copy / name)
+    shutil.copy(ROOT / "Snakefile", copy)
     bench.audit("-s", str(copy / "Snakefile"), "regrade")
     pins = (bench.out / "pins.parquet").read_bytes()
     module = copy / "scripts" / "benchproof" / "analysis" / "runs.py"

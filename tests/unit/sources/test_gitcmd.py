@@ -63,27 +63,15 @@ def test_gits_words_become_a_fixed_code(said: str, kind: type[Exception], code: 
 
 
 def test_the_environment_is_nobodys(repo: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (
-        "GIT_DIR",
-        "GIT_TRACE",
-        "GIT_PROXY_COMMAND",
-        "GIT_CONFIG_COUNT",
-        "SSH_ASKPASS",
-        "LANG",
-    ):
+    for name in ("GIT_DIR", "GIT_TRACE", "GIT_PROXY_COMMAND", "GIT_CONFIG_COUNT", "SSH_ASKPASS", "LANG"):
         monkeypatch.setenv(name, "planted")
-    for name in ("https_proxy", "GIT_SSL_CAINFO", "no_proxy"):
+    kept = {"https_proxy", "GIT_SSL_CAINFO", "no_proxy"}
+    for name in kept:
         monkeypatch.setenv(name, "kept")
     found = repo._environment(network=True)
-    assert {name for name, value in found.items() if value == "1"} == {
-        "GIT_CONFIG_NOSYSTEM",
-        "GIT_NO_LAZY_FETCH",
-    }
-    assert {name for name, value in found.items() if value == "kept"} == {
-        "https_proxy",
-        "GIT_SSL_CAINFO",
-        "no_proxy",
-    }
+    assert "planted" not in found.values()
+    assert {name for name, value in found.items() if value == "kept"} == kept
+    assert (found["GIT_CONFIG_NOSYSTEM"], found["GIT_TERMINAL_PROMPT"]) == ("1", "0")
     assert found["HOME"] == found["XDG_CONFIG_HOME"]
     assert os.listdir(found["HOME"]) == []
     assert repo._environment(network=False)["GIT_ALLOW_PROTOCOL"] == "none"

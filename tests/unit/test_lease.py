@@ -1,0 +1,233 @@
+"""One run at a time on a vault: the living keep it, the dead lose it, and no file lock is involved."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchproof import lease
+from benchproof.errors import LeaseHeld
+from benchproof.lease import MARK, Lease, end_orphans
+
+SLEEP = [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)"]
+
+
+def other(monkeypatch: pytest.MonkeyPatch, root: Path, token: str) -> Lease:
+    """A lease as another run has it: with a token of its own."""
+    monkeypatch.setenv(MARK, token)
+    return Lease(root)
+
+
+def write(root: Path, **holder: Any) -> Path:
+    root.mkdir(exist_ok=True)
+    path = root / "lease.json"
+    path.write_text(json.dumps(holder) if holder else "")
+    return path
+
+
+def holder(root: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((root / "lease.json").read_text())
+    return found
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "vault"
+
+
+@pytest.fixture
+def first(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lease]:
+    held = other(monkeypatch, root, "first")
+    held.acquire()
+    yield held
+    held.release()
+
+
+@pytest.fixture
+def living() -> Iterator[subprocess.Popen[bytes]]:
+    """A process of a run whose token is `mark-of-the-dead`."""
+    process = subprocess.Popen(SLEEP, env={**os.environ, MARK: "mark-of-the-dead"}, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    with process:
+        yield process
+        process.kill()
+
+
+def test_a_second_run_is_refused_and_told_by_whom(
+    first: Lease, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = (root / "lease.json").read_bytes()
+    second = other(monkeypatch, root, "second")
+    assert second.held_by_other()
+    with pytest.raises(LeaseHeld, match=rf"process {os.getpid()} on .*nothing was touched"):
+        second.acquire()
+    second.release()
+    assert (root / "lease.json").read_bytes() == before
+    assert {path.name for path in root.iterdir()} == {"lease.json"}
+
+
+def test_nested_processes_of_a_run_share_its_lease(first: Lease, root: Path) -> None:
+    nested = Lease(root)
+    assert not nested.held_by_other()
+    nested.acquire()
+    nested.release()
+
+
+def test_release_is_idempotent_and_frees(first: Lease, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first.release()
+    first.release()
+    second = other(monkeypatch, root, "second")
+    second.acquire()
+    first.release()
+    assert holder(root)["token"] == "second"
+    second.release()
+    assert list(root.iterdir()) == []
+
+
+def test_the_lease_is_private(first: Lease, root: Path) -> None:
+    assert (root.stat().st_mode & 0o777, (root / "lease.json").stat().st_mode & 0o777) == (0o700, 0o600)
+
+
+@pytest.mark.parametrize("started", ["boot:1", None], ids=["number-reused", "no-start-time"])
+def test_a_number_used_again_is_not_the_dead_run(
+    root: Path, monkeypatch: pytest.MonkeyPatch, started: str | None
+) -> None:
+    write(root, token="dead", host=socket.gethostname(), pid=os.getpid(), started=started)
+    heir = other(monkeypatch, root, "heir")
+    assert not heir.held_by_other()
+    heir.acquire()
+    assert holder(root)["token"] == "heir"
+    heir.release()
+
+
+def test_the_lease_of_a_killed_run_is_taken_over_and_its_orphans_end(
+    root: Path, monkeypatch: pytest.MonkeyPatch, living: subprocess.Popen[bytes]
+) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    started = lease._started(dead.pid)
+    dead.wait()
+    write(root, token="mark-of-the-dead", host=socket.gethostname(), pid=dead.pid, started=started)
+    heir = other(monkeypatch, root, "heir")
+    heir.acquire()
+    assert living.wait(5) == -9
+    assert {path.name for path in root.iterdir()} == {"lease.json"}
+    heir.release()
+
+
+def test_only_processes_with_the_mark_end(living: subprocess.Popen[bytes]) -> None:
+    assert end_orphans("") == end_orphans("another") == end_orphans("mark-of-the") == 0
+    assert living.poll() is None
+    assert end_orphans("mark-of-the-dead") == 1
+    assert living.wait(5) == -9
+
+
+@pytest.mark.parametrize(
+    ("age_s", "alive"), [(0, True), (lease.STALE_AFTER_S - 30, True), (lease.STALE_AFTER_S + 30, False)]
+)
+def test_another_hosts_lease_lives_by_its_last_touch(
+    root: Path, monkeypatch: pytest.MonkeyPatch, age_s: float, alive: bool
+) -> None:
+    path = write(root, token="far", host="another-host", pid=1, started="x")
+    then = time.time() - age_s
+    os.utime(path, (then, then))
+    here = other(monkeypatch, root, "here")
+    assert here.held_by_other() is alive
+    if alive:
+        with pytest.raises(LeaseHeld, match="another-host"):
+            here.acquire()
+    else:
+        here.acquire()
+        assert holder(root)["token"] == "here"
+        here.release()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"token": 5}'])
+def test_half_a_lease_is_a_run_that_begins_and_stale_when_old(
+    root: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    path = write(root)
+    path.write_text(text)
+    here = other(monkeypatch, root, "here")
+    with pytest.raises(LeaseHeld):
+        here.acquire()
+    os.utime(path, (1, 1))
+    here.acquire()
+    assert holder(root)["token"] == "here"
+    here.release()
+
+
+def test_the_holder_touches_its_lease(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "TOUCH_EVERY_S", 0.02)
+    held = other(monkeypatch, root, "held")
+    held.acquire()
+    path = root / "lease.json"
+    os.utime(path, (1, 1))
+    deadline = time.monotonic() + 5
+    while path.stat().st_mtime < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert path.stat().st_mtime > 2
+    held.release()
+
+
+def test_a_run_that_lost_its_lease_does_not_keep_another_ones_alive(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A suspended machine wakes up: the lease is another host's by now, and its age is that host's word."""
+    monkeypatch.setattr(lease, "TOUCH_EVERY_S", 0.02)
+    held = other(monkeypatch, root, "held")
+    held.acquire()
+    path = write(root, token="far", host="another-host", pid=1, started="x")
+    time.sleep(0.1)
+    os.utime(path, (1, 1))
+    time.sleep(0.2)
+    assert path.stat().st_mtime < 2
+    held.release()
+    assert holder(root)["token"] == "far"
+
+
+def test_of_many_that_come_at_once_one_gets_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while all of them find the same stale lease."""
+    write(root, token="dead", host=socket.gethostname(), pid=2**22 + 1, started="boot:1")
+    runs = [other(monkeypatch, root, f"run{number}") for number in range(12)]
+    barrier, got = threading.Barrier(len(runs)), list[Lease]()
+
+    def come(run: Lease) -> None:
+        barrier.wait()
+        try:
+            run.acquire()
+        except LeaseHeld:
+            return
+        got.append(run)
+
+    threads = [threading.Thread(target=come, args=(run,)) for run in runs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(got) == 1
+    got[0].release()
+    assert not (root / "lease.json").exists()
+
+
+def test_no_file_lock_is_used(first: Lease, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """flock and fcntl do nothing on some shared file systems, so nothing may rest on them."""
+    import fcntl
+
+    def refused(*_: object) -> None:
+        raise AssertionError("a file lock was asked for")
+
+    for name in ("flock", "lockf", "fcntl"):
+        monkeypatch.setattr(fcntl, name, refused)
+    with pytest.raises(LeaseHeld):
+        other(monkeypatch, root, "second").acquire()
