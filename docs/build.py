@@ -20,15 +20,15 @@ MADE = "<!-- made by docs/build.py -->\n\n"
 def statuses() -> str:
     """Return the page of statuses."""
     rows = "".join(f"| `{name}` | {meaning} |\n" for name, meaning in sorted(MEANINGS.items()))
-    return f"{MADE}# Statuses\n\nWhat stands in the `status` columns, and what it means.\n\n| status | meaning |\n|---|---|\n{rows}"
+    intro = "What stands in the `status` columns, and what it means."
+    return f"{MADE}# Statuses\n\n{intro}\n\n| status | meaning |\n|---|---|\n{rows}"
 
 
 def findings() -> str:
     """Return the page of finding kinds, worst first."""
     ranked = sorted(RULES.items(), key=lambda item: (SEVERITIES.index(item[1].severity), item[0]))
     rows = "".join(
-        f"| {rule.severity} | `{name}` | {rule.message} | {rule.remedy} |\n"
-        for name, rule in ranked
+        f"| {r.severity} | `{name}` | {r.message} | {r.remedy} |\n" for name, r in ranked
     )
     head = "| severity | rule | what is wrong | what to do |\n|---|---|---|---|\n"
     return f"{MADE}# Findings\n\nEvery kind of finding that an audit can report, worst first.\n\n{head}{rows}"

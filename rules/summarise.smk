@@ -51,6 +51,7 @@ rule collect_findings:
 rule collect_traffic:
     """Tell what the audit asked the network for."""
     input:
+        asked=[AUDIT.ask_again("pin"), AUDIT.ask_again("mirror")],
         pins=AUDIT.result("pins"),
         mirror=AUDIT.handover("mirror.json"),
     output:

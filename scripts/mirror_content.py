@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from benchproof import job
-from benchproof.sources.opening import open_http, open_source
 from benchproof.sources.base import Pin, RepoSpec
+from benchproof.sources.opening import open_http, open_source
 from benchproof.sources.stages import each, mirror
 from benchproof.vault import write_json
 

@@ -4,8 +4,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from benchproof import job
-from benchproof.sources.opening import open_http, open_source
 from benchproof.sources.base import Pin, RepoSpec
+from benchproof.sources.opening import open_http, open_source
 from benchproof.sources.stages import each, pin_once
 
 

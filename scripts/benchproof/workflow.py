@@ -15,10 +15,11 @@ from typing import Any
 
 from benchproof import config as configuration
 from benchproof import provenance
-from benchproof.errors import BenchproofError, LeaseHeld
+from benchproof.errors import BenchproofError, ConfigError, LeaseHeld
 from benchproof.job import ERROR
 from benchproof.lease import Lease
 from benchproof.pending import Pending
+from benchproof.report.seal import is_complete
 from benchproof.tables import SPECS, replacing
 from benchproof.vault import Vault, sweep, write_json
 
@@ -127,22 +128,16 @@ class Audit:
         """At the start of a run: take the lease, refuse to rewrite a finished date, keep the config."""
         try:
             self._lease.acquire()
-        except LeaseHeld as error:
+            atexit.register(self._lease.release)
+            self._refuse_to_rewrite()
+            self._clean_up()
+            write_json(Path(self.settings), dict(self.config.merged))
+            with replacing(Path(self.result("config.json"))) as part:
+                text = json.dumps(self.config.merged, indent=2, sort_keys=True)
+                part.write_text(text + "\n", encoding="utf-8")
+        except BenchproofError as error:
             _last_words([f"benchproof: {error}"])
-            sys.exit(EXIT_HELD)
-        atexit.register(self._lease.release)
-        refusal = self._refusal()
-        if refusal:
-            _last_words([f"benchproof: {refusal}"])
-            sys.exit(1)
-        for folder in (self.vault.root, Path(self.out)):
-            sweep(folder)
-        self._forget_old_errors()
-        write_json(Path(self.settings), dict(self.config.merged))
-        with replacing(Path(self.result("config.json"))) as part:
-            part.write_text(
-                json.dumps(self.config.merged, indent=2, sort_keys=True) + "\n", encoding="utf-8"
-            )
+            sys.exit(EXIT_HELD if isinstance(error, LeaseHeld) else 1)
 
     def succeed(self) -> None:
         """At the end of a good run: show the first screen of the report, when there is a new one."""
@@ -163,24 +158,28 @@ class Audit:
             lines or [f"benchproof: a job failed before it could say why; logs: {self.out}/logs"]
         )
 
-    def _refusal(self) -> str | None:
-        """Say why this date must not be rewritten: it is finished, and other code or config made it."""
+    def _refuse_to_rewrite(self) -> None:
+        """Raise ConfigError when this date is finished and other code or configuration made it."""
         seal = Path(self.result("seal.json"))
-        if not seal.exists():
-            return None
+        if not is_complete(seal.parent):
+            return
         made = json.loads(seal.read_text(encoding="utf-8"))["made_by"]
         now = {"config": self.config.content_digest(), "code": provenance.library_digest()}
         differing = [name for name in ("config", "code") if made[name] != now[name]]
-        if not differing:
-            return None
-        return (
-            f"{self.out} is finished and was made with other {' and '.join(differing)}; it stays as it is. "
-            f"Audit another --config date=…, give this one its own --config results=…, or remove it with "
-            f"`benchproof purge --report {self.config.label}`."
-        )
+        if differing:
+            raise ConfigError(
+                f"{self.out} is finished and was made with other {' and '.join(differing)}; it stays as "
+                "it is. Audit another --config date=…, give this one its own --config results=…, or "
+                f"remove it with `benchproof purge --report {self.config.label}`."
+            )
 
-    def _forget_old_errors(self) -> None:
-        """Remove the logs of earlier failures, so that only this run's are repeated at its end."""
+    def _clean_up(self) -> None:
+        """Remove what killed or failed runs left: partial files, and logs that end in an error.
+
+        Only this run's errors are to be repeated at its end.
+        """
+        for folder in (self.vault.root, Path(self.out)):
+            sweep(folder)
         for path in Path(self.out, "logs").glob("*.log"):
             if ERROR in path.read_text(encoding="utf-8", errors="replace"):
                 path.unlink()

@@ -118,9 +118,8 @@ def test_every_object_of_the_schema_is_strict() -> None:
 def test_the_readme_lists_every_table_with_its_key() -> None:
     text = (ROOT / "README.md").read_text()
     for spec in tables.SPECS.values():
-        assert re.search(
-            rf"^\| {spec.name} \| .* \| {', '.join(spec.key)} \|$", text, re.MULTILINE
-        ), spec.name
+        row = rf"^\| {spec.name} \| .* \| {', '.join(spec.key)} \|$"
+        assert re.search(row, text, re.MULTILINE), spec.name
 
 
 @pytest.mark.parametrize("name", ["statuses.md", "findings.md"])
@@ -162,13 +161,5 @@ def test_no_heavy_import_reaches_a_job_that_does_not_need_it() -> None:
         check=True,
     )
     loaded = set(done.stdout.split())
-    assert not loaded & {
-        "requests",
-        "scipy",
-        "jinja2",
-        "ahocorasick_rs",
-        "pandas",
-        "anndata",
-        "h5py",
-        "duckdb",
-    }
+    heavy = {"requests", "scipy", "jinja2", "ahocorasick_rs", "pandas", "anndata", "h5py", "duckdb"}
+    assert not loaded & heavy

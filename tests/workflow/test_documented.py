@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from benchproof import tables
+from benchproof.findings import RULES
 from conftest import ROOT, Bench
 
 pytestmark = pytest.mark.workflow
@@ -86,6 +88,14 @@ def test_the_demo_runs_in_a_fresh_copy(tmp_path: Path) -> None:
     seal = json.loads((latest / "seal.json").read_text())
     assert seal["complete"] is True
     assert "Invented data" in seal["notice"]
+    planted = json.loads((tmp_path / "resources/demo/upstream/family.json").read_text())["findings"]
+    expected = {(f["rule"], f["repo"], f["path"]) for f in planted if f["rule"] in RULES}
+    found = {
+        (r["rule"], r["repo"], r["path"])
+        for r in tables.read(latest / "findings.parquet", "findings")
+    }
+    assert len({rule for rule, _, _ in expected}) >= 11
+    assert expected <= found
     again = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )

@@ -15,8 +15,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-#: The shapes that list evaluations.
-SHAPES = frozenset("abcd")
+#: The shapes that list evaluations, in a few words.
+SHAPES = {
+    "a": "a list of ids",
+    "b": "a list with paths",
+    "c": "examples copied from a machine",
+    "d": "file stems by platform",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from benchproof.grading.readings import READINGS
+from benchproof.inventory.manifests import SHAPES
 from benchproof.report.facts import UNTESTED, Facts, total
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -56,6 +58,8 @@ def _context(facts: Facts) -> dict[str, Any]:
         "graders": sum(r.graders for r in facts.repositories),
         "handles": len({row["handle"] for row in facts.tables["eval_handles"]}),
         "meanings": {status: MEANINGS[status] for status in sorted(statuses) if status in MEANINGS},
+        "readings": READINGS,
+        "shapes": SHAPES,
         "percent": lambda value: "" if value is None else f"{100 * value:.2f}",
         "shown": lambda value: "not known" if value is None else value,
     }

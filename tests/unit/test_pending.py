@@ -1,0 +1,106 @@
+"""What is unknown is asked again, and that alone."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+
+import pytest
+import yaml
+
+from benchproof import config
+from benchproof.cli import DEFAULTS
+from benchproof.pending import STAGES, Pending, Unknown
+from benchproof.vault import Vault, write_json
+
+DAY = "2026-01-15"
+
+
+class Bench:
+    """One audit of two repositories in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        raw = copy.deepcopy(yaml.safe_load(DEFAULTS.read_text(encoding="utf-8")))
+        one = {"repo": "demo/one", "ref": "main", "evals": "evals", "runs": "runs"}
+        raw["family"] = [one, one | {"repo": "demo/two"}]
+        self.vault, self.out, self.work = Vault(folder / "v"), folder / "r" / DAY, folder / "v" / "work"
+        self.pending = Pending(self.vault, config.load(raw, DAY), self.work, self.out)
+
+    def pinned(self, *repos: str) -> None:
+        self.out.mkdir(parents=True, exist_ok=True)
+        (self.out / "pins.parquet").touch()
+        for repo in repos:
+            write_json(self.vault.pin_record(DAY, repo, "main"), {})
+
+    def mirrored(self, **records: tuple[str, str | None, str | None]) -> None:
+        keys = ("status", "reason", "commit_sha")
+        write_json(self.work / "mirror.json", {f"demo/{n}": dict(zip(keys, v, strict=True)) for n, v in records.items()})
+
+    def attempts(self) -> dict[str, int]:
+        return {stage: json.loads(self.pending.marker(stage).read_bytes())["attempt"] for stage in STAGES}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_before_the_first_run_nothing_is_unknown(bench: Bench) -> None:
+    assert bench.pending.unknown() == []
+    bench.pending.prepare(bump=True)
+    assert bench.attempts() == {"pin": 1, "mirror": 1}
+
+
+def test_an_unpinned_repository_reopens_the_pin_stage_alone(bench: Bench) -> None:
+    bench.pending.prepare(bump=False)
+    bench.pinned("demo/two")
+    bench.mirrored(one=("unknown", "timeout", None), two=("ok", None, "c"))
+    assert bench.pending.unknown() == [Unknown("pin", "demo/one", "timeout")]
+    bench.pending.prepare(bump=True)
+    assert bench.attempts() == {"pin": 2, "mirror": 1}
+
+
+def test_an_unmirrored_repository_reopens_the_mirror_stage_alone(bench: Bench) -> None:
+    bench.pending.prepare(bump=False)
+    bench.pinned("demo/one", "demo/two")
+    bench.mirrored(one=("unknown", "stalled", "c"), two=("missing", "missing", None))
+    assert bench.pending.unknown() == [Unknown("mirror", "demo/one", "stalled")]
+    bench.pending.prepare(bump=True)
+    assert bench.attempts() == {"pin": 1, "mirror": 2}
+
+
+def test_nothing_unknown_changes_no_marker(bench: Bench) -> None:
+    """The second run has nothing to do: not even a time stamp moves."""
+    bench.pending.prepare(bump=False)
+    bench.pinned("demo/one", "demo/two")
+    bench.mirrored(one=("ok", None, "c"), two=("empty", "empty", None))
+    before = {stage: bench.pending.marker(stage).stat().st_mtime_ns for stage in STAGES}
+    bench.pending.prepare(bump=True)
+    bench.pending.prepare(bump=False)
+    assert before == {stage: bench.pending.marker(stage).stat().st_mtime_ns for stage in STAGES}
+
+
+def test_a_dry_or_offline_run_asks_nothing_again(bench: Bench) -> None:
+    bench.pinned()
+    bench.pending.prepare(bump=False)
+    bench.pending.prepare(bump=False)
+    assert bench.attempts() == {"pin": 1, "mirror": 1}
+    assert [item.cause for item in bench.pending.unknown()] == ["not asked", "not asked"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]"])
+def test_a_damaged_record_of_the_mirror_is_none(bench: Bench, text: str) -> None:
+    bench.pinned("demo/one", "demo/two")
+    bench.mirrored()
+    (bench.work / "mirror.json").write_text(text)
+    assert bench.pending.unknown() == []
+
+
+def test_a_repository_that_is_no_longer_audited_is_not_pending(bench: Bench) -> None:
+    bench.pinned("demo/one", "demo/two")
+    bench.mirrored(gone=("unknown", "timeout", "c"))
+    assert bench.pending.unknown() == []
+
+

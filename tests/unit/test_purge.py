@@ -1,0 +1,131 @@
+"""What may be deleted, and what never is."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from benchproof import config, tables
+from benchproof.cli import DEFAULTS
+from benchproof.errors import BenchproofError, ConfigError, TableError
+from benchproof.purge import doomed, remove
+from benchproof.vault import BlobStore, Vault, private_folder, write_json
+
+OLD, NEW, GONE = "a" * 40, "b" * 40, "c" * 40
+
+
+class Bench:
+    """Two reports of one repository, and a vault that holds more than they need."""
+
+    def __init__(self, folder: Path) -> None:
+        raw: dict[str, Any] = copy.deepcopy(yaml.safe_load(DEFAULTS.read_text(encoding="utf-8")))
+        raw |= {"results": str(folder / "results"), "resources": str(folder / "vault")}
+        self.config, self.vault = config.load(raw, "2026-01-15"), Vault(folder / "vault")
+        self.results = folder / "results"
+        for day, commit in (("2026-01-01", OLD), ("2026-01-02", NEW)):
+            row = dict.fromkeys(tables.SPECS["pins"].schema.names) | {"repo": "demo/one", "commit_sha": commit}
+            tables.write(self.results / day / "pins.parquet", "pins", [row], {})
+            write_json(self.vault.work(str(self.results), day) / "mirror.json", {})
+        for commit in (OLD, NEW, GONE):
+            write_json(self.vault.content("demo/one", commit), "content")
+        for repo in ("demo/one", "demo/gone"):
+            private_folder(self.vault.mirror(repo))
+            private_folder(self.vault.mirror(f"{repo}.history"))
+        (self.results / "latest").symlink_to("2026-01-02")
+
+    def doomed(self, report: str | None = None) -> set[str]:
+        root = self.results.parent
+        return {str(path.relative_to(root)) for path, _ in doomed(self.vault, self.config, report)}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_what_no_report_needs_goes(bench: Bench) -> None:
+    assert bench.doomed() == {
+        f"vault/content/demo+one/{GONE}.zip",
+        "vault/mirrors/demo+gone.git",
+        "vault/mirrors/demo+gone.history.git",
+    }
+
+
+def test_what_a_record_of_the_vault_names_stays(bench: Bench) -> None:
+    """Pins are the only record of what a date audited; as_of records name no report folder of a date."""
+    record = {"repo": "demo/one", "commit_sha": GONE}
+    write_json(bench.vault.pin_record("asof-2025-01-01", "demo/one", "main"), record)
+    write_json(bench.vault.pin_record("2026-01-03", "demo/gone", "main"), {"repo": "demo/gone", "commit_sha": None})
+    assert f"vault/content/demo+one/{GONE}.zip" not in bench.doomed()
+    assert not any(path.startswith("vault/pins") for path in bench.doomed())
+
+
+def test_blobs_that_came_one_by_one_go_as_well(bench: Bench) -> None:
+    BlobStore(bench.vault).put("ab" * 20, b"x")
+    assert any(path.startswith("vault/objects") for path in bench.doomed())
+
+
+def test_a_report_goes_with_its_hand_overs(bench: Bench) -> None:
+    found = bench.doomed("2026-01-01")
+    assert "results/2026-01-01" in found
+    assert "results/latest" not in found
+    assert len(found) == 2
+    assert "results/latest" in bench.doomed("2026-01-02")
+
+
+@pytest.mark.parametrize("report", ["", ".", "..", "latest", "2026-01-09", "../vault", "/", "2026-01-01/logs"])
+def test_only_a_report_by_its_name_can_go(bench: Bench, report: str) -> None:
+    """An empty name, as an unset variable of a shell gives, must not mean the rest of the vault."""
+    with pytest.raises(ConfigError):
+        bench.doomed(report)
+
+
+@pytest.mark.parametrize("name", ["history", "drift", "demo", ".git"])
+def test_a_folder_that_is_no_report_stays(bench: Bench, name: str) -> None:
+    (bench.results / name / "2026-01-01").mkdir(parents=True)
+    with pytest.raises(ConfigError, match=name):
+        bench.doomed(name)
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda b: (b.results / "2026-01-01" / "pins.parquet").write_text("x"),
+        lambda b: write_json(b.vault.pin_record("2026-01-01", "demo/one", "main"), {})
+        or next(b.vault.root.glob("pins/*/*")).write_text("{"),
+    ],
+    ids=["report", "record"],
+)
+def test_what_cannot_be_read_stops_it(bench: Bench, harm: Callable[[Bench], object]) -> None:
+    """Better nothing deleted than something that is needed."""
+    harm(bench)
+    with pytest.raises(BenchproofError):
+        bench.doomed()
+
+
+def test_an_unreadable_report_says_that_nothing_was_deleted(bench: Bench) -> None:
+    (bench.results / "2026-01-01" / "pins.parquet").write_text("x")
+    with pytest.raises(TableError, match="Nothing was deleted"):
+        bench.doomed()
+
+
+def test_removing_follows_no_link(bench: Bench, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "file").touch()
+    (bench.results / "2026-01-02" / "link").symlink_to(kept)
+    remove(path for path, _ in doomed(bench.vault, bench.config, "2026-01-02"))
+    assert (kept / "file").exists()
+    assert not (bench.results / "latest").is_symlink()
+    assert not (bench.results / "2026-01-02").exists()
+    assert (bench.results / "2026-01-01").exists()
+
+
+def test_sizes_are_those_on_disk(bench: Bench) -> None:
+    sizes = dict(doomed(bench.vault, bench.config, None))
+    assert sizes[bench.vault.content("demo/one", GONE)] == len('"content"')

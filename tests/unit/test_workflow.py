@@ -1,0 +1,216 @@
+"""The Snakefile's side: date, paths, lease, refusals, last words."""
+
+from __future__ import annotations
+
+import atexit
+import copy
+import json
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from benchproof import config, provenance, workflow
+from benchproof.cli import DEFAULTS
+from benchproof.job import ERROR
+from benchproof.lease import MARK, Lease
+from benchproof.workflow import Audit
+
+RAW: dict[str, Any] = yaml.safe_load(DEFAULTS.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(autouse=True)
+def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
+    """What a run leaves to the end of its process; nothing of it reaches the tests' own."""
+    left: list[Callable[[], object]] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(workflow.DAY, raising=False)
+    monkeypatch.setenv(MARK, "this-run")
+    monkeypatch.setattr(atexit, "register", left.append)
+    return left
+
+
+def audit(**changes: Any) -> Audit:
+    return Audit({**copy.deepcopy(RAW), "date": "2026-01-15", **changes})
+
+
+def last_words(left: list[Callable[[], object]], capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    for call in left:
+        call()
+    return capsys.readouterr().err
+
+
+def sealed(made: Audit, **changes: str) -> None:
+    by = {"config": made.config.content_digest(), "code": provenance.library_digest(), **changes}
+    path = Path(made.result("seal.json"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"complete": True, "made_by": by}))
+
+
+def test_paths_are_literal_and_of_this_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Law 9: no wildcard, no other date."""
+    made = audit()
+    assert made.result("tree") == "results/2026-01-15/tree.parquet"
+    assert made.result("report.html") == "results/2026-01-15/report.html"
+    assert made.handover("mirror.json") == "resources/work/results/2026-01-15/mirror.json"
+    assert made.findings("list_trees") == "resources/work/results/2026-01-15/findings/list_trees.json"
+    assert audit(as_of="2025-06-01").result("tree") == "results/asof-2025-06-01/tree.parquet"
+
+
+def test_midnight_cannot_split_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """BR-54: the main process resolves the day, nested ones are handed it."""
+    monkeypatch.setattr(config, "today", lambda: "2026-01-15")
+    assert audit(date=None).out == "results/2026-01-15"
+    monkeypatch.setattr(config, "today", lambda: "2026-01-16")
+    assert audit(date=None).out == "results/2026-01-15"
+    monkeypatch.delenv(workflow.DAY)
+    assert audit(date=None).out == "results/2026-01-16"
+
+
+def test_a_wrong_configuration_ends_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        Audit.open({**RAW, "onyl": 1})
+    assert caught.value.code == 1
+    err = capsys.readouterr().err
+    assert err.startswith("benchproof: config: `onyl`")
+    assert err.count("\n") == 1
+    assert os.listdir() == []
+
+
+def test_params_hold_what_tables_depend_on_and_no_way_of_asking() -> None:
+    """Other endpoints or limits must not make a stage ask the world again."""
+    other = {"endpoints": RAW["endpoints"] | {"git": "https://example.org"}, "source": "github", "shards": 7}
+    assert audit().params == audit(**other, http=RAW["http"] | {"tries": 1}, offline=True).params
+    assert audit().params != audit(only=["scbench"]).params
+
+
+def test_stages_that_ask_the_world_are_versioned_by_hand() -> None:
+    made = audit()
+    assert made.code("pin_commits") == str(workflow.PROTOCOLS["pin_commits"])
+    assert made.code("list_trees") == provenance.code_digest("list_trees")
+
+
+def test_begin_takes_the_lease_and_keeps_the_config(said: list[Callable[[], object]]) -> None:
+    made = audit(notice="invented")
+    made.begin()
+    kept = json.loads(Path("results/2026-01-15/config.json").read_text())
+    assert kept == made.config.merged
+    assert json.loads(Path(made.settings).read_bytes()) == made.config.merged
+    assert stat.S_IMODE(Path(made.settings).stat().st_mode) == 0o600
+    assert Path("resources/lease.json").exists()
+    said[0]()
+    assert not Path("resources/lease.json").exists()
+
+
+def test_a_second_run_leaves_with_75_and_touches_nothing(
+    said: list[Callable[[], object]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """BR-49"""
+    monkeypatch.setenv(MARK, "another")
+    other = Lease(Path("resources"))
+    other.acquire()
+    monkeypatch.setenv(MARK, "this-run")
+    made = audit()
+    made.prepare(dry_run=False)
+    with pytest.raises(SystemExit) as caught:
+        made.begin()
+    assert caught.value.code == workflow.EXIT_HELD == 75
+    assert "another run holds resources" in last_words(said, capsys)
+    assert {str(path) for path in Path().rglob("*")} == {"resources", "resources/lease.json"}
+    other.release()
+
+
+def test_a_finished_date_is_not_made_again_with_the_same_code(said: list[Callable[[], object]]) -> None:
+    made = audit()
+    sealed(made)
+    made.begin()
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("differs", ["config", "code"])
+def test_a_finished_date_is_refused_to_other_code_or_config(
+    said: list[Callable[[], object]], capsys: pytest.CaptureFixture[str], differs: str
+) -> None:
+    """Law 9"""
+    made = audit()
+    sealed(made, **{differs: "other"})
+    with pytest.raises(SystemExit) as caught:
+        made.begin()
+    assert caught.value.code == 1
+    err = last_words(said, capsys)
+    assert f"finished and was made with other {differs};" in err
+    assert "benchproof purge --report 2026-01-15" in err
+    assert [path.name for path in Path("results/2026-01-15").iterdir()] == ["seal.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}"])
+def test_a_damaged_seal_is_said_in_words(
+    said: list[Callable[[], object]], capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    made = audit()
+    sealed(made)
+    Path(made.result("seal.json")).write_text(text)
+    with pytest.raises(SystemExit):
+        made.begin()
+    assert "seal.json" in last_words(said, capsys)
+
+
+def test_a_dry_run_marks_nothing_to_be_asked_again() -> None:
+    made = audit()
+    made.prepare(dry_run=False)
+    Path(made.out).mkdir(parents=True)
+    Path(made.result("pins")).touch()
+    made.prepare(dry_run=True)
+    audit(offline=True).prepare(dry_run=False)
+    assert json.loads(Path(made.ask_again("pin")).read_bytes()) == {"attempt": 1}
+    made.prepare(dry_run=False)
+    assert json.loads(Path(made.ask_again("pin")).read_bytes()) == {"attempt": 2}
+
+
+def test_the_last_words_of_a_failed_run_are_one_line_per_failed_job(
+    said: list[Callable[[], object]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = Path("results/2026-01-15/logs")
+    logs.mkdir(parents=True)
+    (logs / "pin_commits.log").write_text(f"10:00:00 {ERROR}early\n10:00:01 {ERROR}a: not reachable (dns).\n")
+    (logs / "regrade_runs.log").write_bytes(b"\xff fine\n")
+    (logs / "list_trees.log").write_text(f"10:00:02 {ERROR}table tree: wrong.\n")
+    audit().fail()
+    assert last_words(said, capsys).splitlines() == [
+        f"benchproof: list_trees failed: table tree: wrong. (log: {logs}/list_trees.log)",
+        f"benchproof: pin_commits failed: a: not reachable (dns). (log: {logs}/pin_commits.log)",
+    ]
+
+
+def test_old_errors_are_not_repeated_and_silence_is_explained(
+    said: list[Callable[[], object]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = Path("results/2026-01-15/logs")
+    logs.mkdir(parents=True)
+    (logs / "pin_commits.log").write_text(f"10:00:00 {ERROR}yesterday\n")
+    (logs / "kept.log").write_text("10:00:00 fine\n")
+    made = audit()
+    made.begin()
+    made.fail()
+    err = last_words(said, capsys)
+    assert "yesterday" not in err
+    assert "a job failed before it could say why" in err
+    assert (logs / "kept.log").exists()
+
+
+def test_a_good_run_ends_with_the_first_screen(
+    said: list[Callable[[], object]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = audit()
+    made.succeed()
+    assert said == []
+    path = Path(made.result("summary.md"))
+    path.parent.mkdir(parents=True)
+    path.write_text("benchproof: é\n", encoding="utf-8")
+    made.succeed()
+    assert last_words(said, capsys) == "benchproof: é\n"
