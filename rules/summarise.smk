@@ -8,6 +8,7 @@ rule summarise_models:
     input:
         pins=AUDIT.result("pins"),
         runs=AUDIT.result("runs"),
+        evals=AUDIT.result("evals"),
     output:
         models=AUDIT.result("models"),
     log:

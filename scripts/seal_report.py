@@ -38,7 +38,7 @@ def main(task: job.Job) -> None:
             "scan": {"forms": len(needles), "hits": 0},
         },
     )
-    if complete:
+    if complete and not audit["as_of"]:
         seal.point_latest(results, audit["label"])
 
 

@@ -6,7 +6,8 @@ from benchproof.analysis.models import summarise
 
 def main(task: job.Job) -> None:
     """Write the models table."""
-    task.write("models", summarise(tables.read(task.input.runs, "runs")))
+    runs, evals = tables.read(task.input.runs, "runs"), tables.read(task.input.evals, "evals")
+    task.write("models", summarise(runs, evals))
 
 
 if "snakemake" in globals():

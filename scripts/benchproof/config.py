@@ -20,6 +20,8 @@ from benchproof.jsontext import canonical
 from benchproof.sources.base import RepoSpec
 
 SCHEMA = Path(__file__).resolve().parents[2] / "config" / "schema.yaml"
+#: Begins the label of an audit of the past.
+AS_OF = "asof-"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -65,7 +67,7 @@ class Config:
     @property
     def label(self) -> str:
         """Name of the report's folder: the date, or asof-<day> for an audit of the past."""
-        return f"asof-{self.as_of}" if self.as_of else self.date
+        return f"{AS_OF}{self.as_of}" if self.as_of else self.date
 
     @property
     def as_of_time(self) -> datetime | None:

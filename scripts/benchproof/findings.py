@@ -234,6 +234,16 @@ RULES: dict[str, Rule] = {
 }
 
 
+#: Keys of evaluation files and records that say nothing about an answer.
+_FORMAT_KEYS = frozenset(
+    (
+        "answer agent_answer canary children config data_node eval_id field_scores grader grader_result "
+        "graders ground_truth harness id kit metadata metrics model_name notes passed reasoning result "
+        "score scoring task test_id tolerances trial_index type value lower upper"
+    ).split()
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One place that a rule met. `pointer` is a JSON pointer or a short text inside the file."""
@@ -252,6 +262,24 @@ class Finding:
         """Stable over dates, commits and wording."""
         key = "\0".join((self.rule, self.repo, self.path or "", self.pointer or ""))
         return f"{self.rule}.{sha256(key.encode()).hexdigest()[:10]}"
+
+
+def repeated_keys(
+    repo: str, path: str, blob_sha: str, names: Iterable[str], public: str
+) -> list[Finding]:
+    """Return the finding of a file that repeats keys; a key is named only when it is public anyway.
+
+    Public are the words of the format, and what stands in the prompt: other keys may be graded labels.
+    """
+    listed = list(names)
+    shown = [name for name in listed if name in _FORMAT_KEYS or (name and name in public)]
+    hidden = f", {len(listed) - len(shown)} not named here" if len(shown) < len(listed) else ""
+    detail = f"Duplicate key: {', '.join(shown)}{hidden}." if shown else ""
+    return (
+        [Finding("json_duplicate_key", repo, path, blob_sha=blob_sha, detail=detail)]
+        if listed
+        else []
+    )
 
 
 def of_pins(pins: Iterable[Mapping[str, Any]]) -> list[Finding]:

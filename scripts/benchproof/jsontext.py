@@ -19,10 +19,14 @@ MAX_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A JSON value and what was odd: sorted flags from bom, duplicate_key, nonfinite_literal."""
+    """A JSON value and what was odd: sorted flags from bom, duplicate_key, nonfinite_literal.
+
+    `repeated` names the keys that an object holds twice, sorted; a name may be graded.
+    """
 
     value: Any
     flags: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
 
 
 def loads(data: bytes) -> Parsed:
@@ -36,6 +40,7 @@ def loads(data: bytes) -> Parsed:
     if len(data) > MAX_BYTES:
         raise Unreadable("too_large")
     flags: set[str] = set()
+    repeated: set[str] = set()
     if data.startswith(BOM):
         flags.add("bom")
         data = data[len(BOM) :]
@@ -48,6 +53,8 @@ def loads(data: bytes) -> Parsed:
         found = dict(items)
         if len(found) != len(items):
             flags.add("duplicate_key")
+            names = [name for name, _ in items]
+            repeated.update(name for name in found if names.count(name) > 1)
         return found
 
     def constant(name: str) -> float:
@@ -65,7 +72,7 @@ def loads(data: bytes) -> Parsed:
         raise Unreadable("huge_integer") from None
     if "\\u" in text and _has_surrogate(value):
         raise Unreadable("lone_surrogate")
-    return Parsed(value, tuple(sorted(flags)))
+    return Parsed(value, tuple(sorted(flags)), tuple(sorted(repeated)))
 
 
 def _has_surrogate(value: Any) -> bool:

@@ -216,6 +216,7 @@ SPECS: dict[str, Spec] = {
                 "n_unreadable": WHOLE,
                 "n_missing": WHOLE,
                 "accuracy": REAL,
+                "accuracy_all": REAL,
                 "ci_low": REAL,
                 "ci_high": REAL,
                 "complete": YES_NO,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import functools
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -16,6 +18,14 @@ from benchproof.errors import ConfigError
 BASE: dict[str, Any] = yaml.safe_load(DEFAULTS.read_text(encoding="utf-8"))
 MEMBER = {"repo": "demo/one", "ref": "main", "evals": "evals", "runs": "runs"}
 ENDPOINTS = BASE["endpoints"]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def schema() -> Iterator[None]:
+    """Read the schema once: PyYAML takes longer than everything else here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(config, "_schema", functools.cache(config._schema))
+        yield
 
 
 def load(**changes: Any) -> config.Config:
@@ -45,7 +55,12 @@ def member(**changes: Any) -> dict[str, Any]:
 
 def test_the_defaults_are_valid() -> None:
     found = load()
-    assert (found.date, found.label, found.members, len(found.family)) == ("2026-01-15", "2026-01-15", 6, 6)
+    assert (found.date, found.label, found.members, len(found.family)) == (
+        "2026-01-15",
+        "2026-01-15",
+        6,
+        6,
+    )
     assert found.as_of_time is None
 
 
@@ -57,14 +72,20 @@ def test_the_defaults_are_valid() -> None:
     [
         ({"onyl": []}, "onyl", "did you mean `only`?"),
         ({"zzz": 1}, "zzz", "known here: date, only"),
-        ({"endpoints": ENDPOINTS | {"githubapi": "x"}}, "endpoints.githubapi", "did you mean `github_api`?"),
+        (
+            {"endpoints": ENDPOINTS | {"githubapi": "x"}},
+            "endpoints.githubapi",
+            "did you mean `github_api`?",
+        ),
         ({"http__timeout": 5}, "http.timeout", "did you mean `timeout_s`?"),
         ({"fetch__chunk": 5}, "fetch.chunk", "did you mean `chunk_bytes`?"),
         ({"drift__fail_no": []}, "drift.fail_no", "did you mean `fail_on`?"),
         (member(eval="x"), "family[0].eval", "did you mean `evals`?"),
     ],
 )
-def test_a_typo_at_any_level_is_named_with_what_was_meant(changes: dict[str, Any], key: str, remedy: str) -> None:
+def test_a_typo_at_any_level_is_named_with_what_was_meant(
+    changes: dict[str, Any], key: str, remedy: str
+) -> None:
     line = refused(**changes)
     assert f"`{key}`" in line
     assert remedy in line
@@ -114,10 +135,18 @@ def test_a_typo_at_any_level_is_named_with_what_was_meant(changes: dict[str, Any
         ({"shards": "-1"}, "shards", "from 1 to 10000"),
         ({"fetch__select": "biggest"}, "fetch.select", "smallest, all, none"),
         ({"fetch__max_total_bytes": -5}, "fetch.max_total_bytes", "0 or more"),
-        ({"git_mirrors": {"demo/one": "ext::sh -c x"}}, "git_mirrors.demo/one", "a path or an http(s)"),
+        (
+            {"git_mirrors": {"demo/one": "ext::sh -c x"}},
+            "git_mirrors.demo/one",
+            "a path or an http(s)",
+        ),
         ({"git_mirrors": {"demo/one": "--upload-pack=x"}}, "git_mirrors.demo/one", "a path or an"),
         ({"git_mirrors": {"demo/one": "git://h/x"}}, "git_mirrors.demo/one", "a path or an"),
-        ({"git_mirrors": {"demo/one": "ssh://-oProxyCommand=x/y"}}, "git_mirrors.demo/one", "a path or an"),
+        (
+            {"git_mirrors": {"demo/one": "ssh://-oProxyCommand=x/y"}},
+            "git_mirrors.demo/one",
+            "a path or an",
+        ),
         ({"git_mirrors": {"demo/one": "ssh://[x"}}, "git_mirrors.demo/one", "a path or an"),
         ({"git_mirrors": {"demo/one": "file://[x"}}, "git_mirrors.demo/one", "a path or an"),
         ({"git_mirrors": {"one": "/x"}}, "git_mirrors", "owner/name"),
@@ -187,7 +216,9 @@ def test_no_message_repeats_a_secret(changes: dict[str, Any]) -> None:
     assert "SECRET" not in refused(**changes)
 
 
-@pytest.mark.parametrize("missing", ["date", "family", "http.tries", "endpoints.git", "family[0].ref"])
+@pytest.mark.parametrize(
+    "missing", ["date", "family", "http.tries", "endpoints.git", "family[0].ref"]
+)
 def test_a_missing_key_is_named(missing: str) -> None:
     raw = copy.deepcopy(BASE)
     place: Any = raw["family"][0] if missing.startswith("family[") else raw
@@ -195,7 +226,9 @@ def test_a_missing_key_is_named(missing: str) -> None:
     for name in parents:
         place = place[name]
     del place[last]
-    with pytest.raises(ConfigError, match=rf"^config: `{missing.replace('[', '.').replace(']', '.')}` is missing"):
+    with pytest.raises(
+        ConfigError, match=rf"^config: `{missing.replace('[', '.').replace(']', '.')}` is missing"
+    ):
         config.load(raw, "2026-01-15")
 
 
@@ -263,7 +296,14 @@ def test_text_from_the_command_line_gets_its_type(changes: dict[str, Any], value
 
 @pytest.mark.parametrize(
     "remote",
-    ["/srv/one.git", "relative/one.git", "https://h:8443/x.git", "http://[::1]:80/x", "file:///x", "ssh://git@h/x"],
+    [
+        "/srv/one.git",
+        "relative/one.git",
+        "https://h:8443/x.git",
+        "http://[::1]:80/x",
+        "file:///x",
+        "ssh://git@h/x",
+    ],
 )
 def test_a_mirror_may_be_a_path_or_a_url(remote: str) -> None:
     assert load(git_mirrors={"demo/one": remote}).git_mirrors == {"demo/one": remote}

@@ -29,7 +29,10 @@ class Files(dict[str, str]):
 
 @pytest.fixture
 def handed(tmp_path: Path) -> Iterator[SimpleNamespace]:
-    family = [{"repo": f"demo/{name}", "ref": "main", "evals": "evals", "runs": "runs"} for name in ("one", "two")]
+    family = [
+        {"repo": f"demo/{name}", "ref": "main", "evals": "evals", "runs": "runs"}
+        for name in ("one", "two")
+    ]
     audit = {
         "family": family,
         "resources": str(tmp_path / "vault"),
@@ -40,7 +43,9 @@ def handed(tmp_path: Path) -> Iterator[SimpleNamespace]:
         rule="list_trees",
         input=Files(mirror=str(tmp_path / "mirror.json"), pins=str(tmp_path / "pins.parquet")),
         output=Files(tree=str(tmp_path / "tree.parquet"), findings=str(tmp_path / "findings.json")),
-        params=SimpleNamespace(audit=audit, code="digest", settings=str(tmp_path / "settings.json")),
+        params=SimpleNamespace(
+            audit=audit, code="digest", settings=str(tmp_path / "settings.json")
+        ),
         log=[str(tmp_path / "logs" / "x.log")],
     )
     for handler in list(job.log.handlers):
@@ -56,7 +61,9 @@ def fail(handed: SimpleNamespace, main: Callable[[job.Job], None]) -> str:
     return Path(handed.log[0]).read_text()
 
 
-def test_an_error_of_ours_is_one_line_in_the_log(handed: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_of_ours_is_one_line_in_the_log(
+    handed: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
     def main(_: job.Job) -> None:
         raise TableError("table tree: wrong.")
 
@@ -68,7 +75,11 @@ def test_an_error_of_ours_is_one_line_in_the_log(handed: SimpleNamespace, capsys
 
 @pytest.mark.parametrize(
     "error",
-    [KeyError("SECRET 42.5"), RecursionError("SECRET 42.5"), UnicodeEncodeError("utf-8", "SECRET", 0, 1, "x")],
+    [
+        KeyError("SECRET 42.5"),
+        RecursionError("SECRET 42.5"),
+        UnicodeEncodeError("utf-8", "SECRET", 0, 1, "x"),
+    ],
     ids=lambda error: type(error).__name__,
 )
 def test_an_unexpected_error_says_type_and_place_alone(
@@ -96,12 +107,16 @@ def test_repositories_with_content_are_opened_and_the_others_named(handed: Simpl
     data = b"{}"
     sha = objects.blob_id(data)
     entries = [Entry(b"evals/t/a.json", "100644", sha)]
-    content.save(Vault(handed.params.audit["resources"]).content("demo/one", COMMIT), entries, [(sha, data)])
+    content.save(
+        Vault(handed.params.audit["resources"]).content("demo/one", COMMIT), entries, [(sha, data)]
+    )
     good = {"status": "ok", "reason": None, "commit_sha": COMMIT}
     bad = {"status": "unknown", "reason": "timeout", "commit_sha": None}
     write_json(Path(handed.input.mirror), {"demo/one": good, "demo/two": bad})
     task = job.Job(handed)
-    assert [(r.spec.repo, r.commit_sha, len(r.evaluations)) for r in task.repositories()] == [("demo/one", COMMIT, 1)]
+    assert [(r.spec.repo, r.commit_sha, len(r.evaluations)) for r in task.repositories()] == [
+        ("demo/one", COMMIT, 1)
+    ]
     assert task.unread() == [job.Unread("demo/two", "unknown", "timeout")]
     assert task.family[0] == RepoSpec("demo/one", "main", "evals", "runs")
 
@@ -110,13 +125,21 @@ def test_a_table_carries_its_provenance(handed: SimpleNamespace) -> None:
     pins = [{"repo": "demo/one", "commit_sha": COMMIT}]
     job.Job(handed).write("tree", [], pins=pins)
     about = tables.about(handed.output.tree)
-    assert about == provenance.metadata("tree", pins, {"config": "cfg", "notice": None, "code": "digest"})
+    assert about == provenance.metadata(
+        "tree", pins, {"config": "cfg", "notice": None, "code": "digest"}
+    )
 
 
 def test_findings_are_placed_at_stage_and_commit(handed: SimpleNamespace) -> None:
-    job.Job(handed).note([Finding("orphan", "demo/one", "a"), Finding("orphan", "demo/two", "b")], {"demo/one": COMMIT})
+    job.Job(handed).note(
+        [Finding("orphan", "demo/one", "a"), Finding("orphan", "demo/two", "b")],
+        {"demo/one": COMMIT},
+    )
     found = from_json(read_json(Path(handed.output.findings)))
-    assert [(item.stage, item.commit_sha) for item in found] == [("list_trees", COMMIT), ("list_trees", None)]
+    assert [(item.stage, item.commit_sha) for item in found] == [
+        ("list_trees", COMMIT),
+        ("list_trees", None),
+    ]
     assert Path(handed.output.findings).stat().st_mode & 0o777 == 0o600
 
 
@@ -127,7 +150,9 @@ def test_traffic_of_all_runs_of_a_date_adds_up(handed: SimpleNamespace) -> None:
         traffic.add("h:1", requests=requests, bytes_in=10, waited_s=0.5)
         traffic.add("a:2", requests=1)
         task.count("pin", traffic)
-    rows: list[dict[str, Any]] = read_json(Path(handed.params.audit["work"]) / "traffic" / "pin.json")
+    rows: list[dict[str, Any]] = read_json(
+        Path(handed.params.audit["work"]) / "traffic" / "pin.json"
+    )
     assert [(row["host"], row["requests"], row["bytes_in"], row["waited_s"]) for row in rows] == [
         ("a:2", 2, 0, 0),
         ("h:1", 5, 20, 1.0),

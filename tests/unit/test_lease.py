@@ -56,7 +56,9 @@ def first(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lease]:
 @pytest.fixture
 def living() -> Iterator[subprocess.Popen[bytes]]:
     """A process of a run whose token is `mark-of-the-dead`."""
-    process = subprocess.Popen(SLEEP, env={**os.environ, MARK: "mark-of-the-dead"}, stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        SLEEP, env={**os.environ, MARK: "mark-of-the-dead"}, stdout=subprocess.PIPE
+    )
     assert process.stdout is not None
     process.stdout.readline()
     with process:
@@ -84,7 +86,9 @@ def test_nested_processes_of_a_run_share_its_lease(first: Lease, root: Path) -> 
     nested.release()
 
 
-def test_release_is_idempotent_and_frees(first: Lease, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_release_is_idempotent_and_frees(
+    first: Lease, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first.release()
     first.release()
     second = other(monkeypatch, root, "second")
@@ -96,7 +100,10 @@ def test_release_is_idempotent_and_frees(first: Lease, root: Path, monkeypatch: 
 
 
 def test_the_lease_is_private(first: Lease, root: Path) -> None:
-    assert (root.stat().st_mode & 0o777, (root / "lease.json").stat().st_mode & 0o777) == (0o700, 0o600)
+    assert (root.stat().st_mode & 0o777, (root / "lease.json").stat().st_mode & 0o777) == (
+        0o700,
+        0o600,
+    )
 
 
 @pytest.mark.parametrize("started", ["boot:1", None], ids=["number-reused", "no-start-time"])
@@ -133,7 +140,8 @@ def test_only_processes_with_the_mark_end(living: subprocess.Popen[bytes]) -> No
 
 
 @pytest.mark.parametrize(
-    ("age_s", "alive"), [(0, True), (lease.STALE_AFTER_S - 30, True), (lease.STALE_AFTER_S + 30, False)]
+    ("age_s", "alive"),
+    [(0, True), (lease.STALE_AFTER_S - 30, True), (lease.STALE_AFTER_S + 30, False)],
 )
 def test_another_hosts_lease_lives_by_its_last_touch(
     root: Path, monkeypatch: pytest.MonkeyPatch, age_s: float, alive: bool

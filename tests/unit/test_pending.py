@@ -6,7 +6,6 @@ import copy
 import json
 from pathlib import Path
 
-
 import pytest
 import yaml
 
@@ -25,7 +24,11 @@ class Bench:
         raw = copy.deepcopy(yaml.safe_load(DEFAULTS.read_text(encoding="utf-8")))
         one = {"repo": "demo/one", "ref": "main", "evals": "evals", "runs": "runs"}
         raw["family"] = [one, one | {"repo": "demo/two"}]
-        self.vault, self.out, self.work = Vault(folder / "v"), folder / "r" / DAY, folder / "v" / "work"
+        self.vault, self.out, self.work = (
+            Vault(folder / "v"),
+            folder / "r" / DAY,
+            folder / "v" / "work",
+        )
         self.pending = Pending(self.vault, config.load(raw, DAY), self.work, self.out)
 
     def pinned(self, *repos: str) -> None:
@@ -36,10 +39,16 @@ class Bench:
 
     def mirrored(self, **records: tuple[str, str | None, str | None]) -> None:
         keys = ("status", "reason", "commit_sha")
-        write_json(self.work / "mirror.json", {f"demo/{n}": dict(zip(keys, v, strict=True)) for n, v in records.items()})
+        write_json(
+            self.work / "mirror.json",
+            {f"demo/{n}": dict(zip(keys, v, strict=True)) for n, v in records.items()},
+        )
 
     def attempts(self) -> dict[str, int]:
-        return {stage: json.loads(self.pending.marker(stage).read_bytes())["attempt"] for stage in STAGES}
+        return {
+            stage: json.loads(self.pending.marker(stage).read_bytes())["attempt"]
+            for stage in STAGES
+        }
 
 
 @pytest.fixture
@@ -102,5 +111,3 @@ def test_a_repository_that_is_no_longer_audited_is_not_pending(bench: Bench) -> 
     bench.pinned("demo/one", "demo/two")
     bench.mirrored(gone=("unknown", "timeout", "c"))
     assert bench.pending.unknown() == []
-
-

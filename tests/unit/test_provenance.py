@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,11 +79,15 @@ def test_an_edit_reaches_the_rules_that_use_it(scripts: Path, name: str) -> None
 def test_renaming_or_moving_content_changes_the_digest(scripts: Path) -> None:
     before = digests()["first"]
     (scripts / "benchproof/errors.py").rename(scripts / "benchproof/other.py")
-    (scripts / "benchproof/job.py").write_text("import json\nfrom benchproof.other import Error, Other\n")
+    (scripts / "benchproof/job.py").write_text(
+        "import json\nfrom benchproof.other import Error, Other\n"
+    )
     assert digests()["first"] != before
 
 
-def test_the_folder_and_caches_change_nothing(scripts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_and_caches_change_nothing(
+    scripts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Law 6: no path in a digest."""
     before, everything = digests(), provenance.library_digest()
     elsewhere = tmp_path / "elsewhere" / "x"
@@ -106,7 +111,11 @@ def test_the_folder_and_caches_change_nothing(scripts: Path, tmp_path: Path, mon
     ],
 )
 def test_real_files_reach_the_rules_that_use_them(module: str, rules: set[str]) -> None:
-    reached = {rule for rule in RULES if LIBRARY / module in provenance._reached(provenance.SCRIPTS / f"{rule}.py")}
+    reached = {
+        rule
+        for rule in RULES
+        if LIBRARY / module in provenance._reached(provenance.SCRIPTS / f"{rule}.py")
+    }
     assert reached == rules
 
 
@@ -120,12 +129,19 @@ def test_every_import_of_the_library_is_one_that_the_digest_sees() -> None:
 
 
 def test_every_file_of_the_library_counts_in_the_whole() -> None:
-    kinds = {path.suffix for path in LIBRARY.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    kinds = {
+        path.suffix
+        for path in LIBRARY.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
     assert kinds <= {".py", ".j2", ".css", ".js"}
 
 
 def test_metadata_says_what_made_a_table_and_nothing_else() -> None:
-    pins = [{"repo": "b/x", "commit_sha": "2"}, {"repo": "a/y", "commit_sha": None}]
+    pins: list[dict[str, Any]] = [
+        {"repo": "b/x", "commit_sha": "2"},
+        {"repo": "a/y", "commit_sha": None},
+    ]
     made_by = {"config": "c", "code": "d", "notice": None, "results": "/home/somebody"}
     found = provenance.metadata("tree", pins, made_by)
     assert set(found) == {"table", "pins", "config", "code", "notice", "versions"}

@@ -6,7 +6,7 @@ import os
 import resource
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,16 @@ def tree_rows(*sizes: int | None) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", SPECS)
 def test_every_table_has_its_schema_on_an_empty_day(tmp_path: Path, name: str) -> None:
     """BR-44: the same names, types and order whatever the rows, and two days concatenate."""
-    key = {column: "x" if SPECS[name].schema.field(column).type == pa.string() else 1 for column in SPECS[name].key}
+    key = {
+        column: "x" if SPECS[name].schema.field(column).type == pa.string() else 1
+        for column in SPECS[name].key
+    }
     tables.write(tmp_path / "empty.parquet", name, [], ABOUT)
     tables.write(tmp_path / "nulls.parquet", name, [row(name, **key)], ABOUT)
-    days = [pq.read_table(tmp_path / day, partitioning=None) for day in ("empty.parquet", "nulls.parquet")]
+    days = [
+        pq.read_table(tmp_path / day, partitioning=None)
+        for day in ("empty.parquet", "nulls.parquet")
+    ]
     assert days[0].schema.equals(SPECS[name].schema)
     assert days[0].schema.equals(days[1].schema)
     assert pa.concat_tables(days).num_rows == 1
@@ -60,14 +66,21 @@ def test_item_tables_have_status_and_reason(name: str) -> None:
     ids=["extra", "missing", "another-spelling"],
 )
 def test_a_row_fits_its_columns_exactly(change: dict[str, Any], odd: str) -> None:
-    values = {key: value for key, value in {**tree_rows(1)[0], **change}.items() if value is not ...}
+    values = {
+        key: value for key, value in {**tree_rows(1)[0], **change}.items() if value is not ...
+    }
     with pytest.raises(TableError, match=rf"^table tree: .*columns differ.*\b{odd}\b") as caught:
         tables.build("tree", [values], {})
     assert "secret" not in str(caught.value)
 
 
 def test_rows_are_sorted_by_key_with_nulls_first() -> None:
-    rows = [row("run_fields", repo=r, run_path=p, field=f) for r in ("b", "a") for p in ("2", "10") for f in ("z", None)]
+    rows = [
+        row("run_fields", repo=r, run_path=p, field=f)
+        for r in ("b", "a")
+        for p in ("2", "10")
+        for f in ("z", None)
+    ]
     found = tables.build("run_fields", rows, {}).to_pylist()
     keys = [(item["repo"], item["run_path"], item["field"]) for item in found]
     assert keys == [(r, p, f) for r in "ab" for p in ("10", "2") for f in (None, "z")]
@@ -81,7 +94,12 @@ def test_two_rows_of_one_key_are_refused() -> None:
 def test_whole_numbers_beside_nulls_stay_exact(tmp_path: Path) -> None:
     """BR-43"""
     tables.write(tmp_path / "t.parquet", "tree", tree_rows(2**53 + 1, None, 5, 2**63 - 1), {})
-    assert [item["size"] for item in tables.read(tmp_path / "t.parquet", "tree")] == [2**53 + 1, None, 5, 2**63 - 1]
+    assert [item["size"] for item in tables.read(tmp_path / "t.parquet", "tree")] == [
+        2**53 + 1,
+        None,
+        5,
+        2**63 - 1,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -104,14 +122,16 @@ def test_whole_numbers_beside_nulls_stay_exact(tmp_path: Path) -> None:
         ("pins", "committed_at", "2026-01-15"),
     ],
 )
-def test_a_value_that_does_not_fit_is_refused_and_not_shown(name: str, column: str, value: Any) -> None:
+def test_a_value_that_does_not_fit_is_refused_and_not_shown(
+    name: str, column: str, value: Any
+) -> None:
     with pytest.raises(TableError, match=rf"^table {name}: a value does not fit") as caught:
         tables.build(name, [row(name, **{column: value})], {})
     assert str(value) not in str(caught.value)
 
 
 def test_keys_of_mixed_types_are_our_error_too() -> None:
-    with pytest.raises(TableError, match="^table tree"):
+    with pytest.raises(TableError, match=r"^table tree"):
         tables.build("tree", [row("tree", repo="a", path="x"), row("tree", repo="a", path=5)], {})
 
 
@@ -120,10 +140,15 @@ LABELS = ["NA", "NaN", "null", "None", "TP53", "1E5", "SEPT1", "", " ", "-0", "Ã
 
 def test_text_that_looks_like_a_missing_value_survives(tmp_path: Path) -> None:
     """BR-47"""
-    rows = [row("run_fields", repo="demo/one", run_path="r", field=label, failure_mode=label) for label in LABELS]
+    rows = [
+        row("run_fields", repo="demo/one", run_path="r", field=label, failure_mode=label)
+        for label in LABELS
+    ]
     tables.write(tmp_path / "t.parquet", "run_fields", [*rows, row("run_fields", repo="z")], {})
     found = tables.read(tmp_path / "t.parquet", "run_fields")
-    assert {item["field"]: item["failure_mode"] for item in found} == {label: label for label in [*LABELS, None]}
+    assert {item["field"]: item["failure_mode"] for item in found} == {
+        label: label for label in [*LABELS, None]
+    }
 
 
 def test_instants_read_back_as_the_same_utc(tmp_path: Path) -> None:
@@ -133,7 +158,10 @@ def test_instants_read_back_as_the_same_utc(tmp_path: Path) -> None:
     (found,) = tables.read(tmp_path / "t.parquet", "pins")
     assert found["committed_at"] == there
     assert found["committed_at"].utcoffset() == timedelta(0)
-    assert str(pq.read_schema(tmp_path / "t.parquet").field("committed_at").type) == "timestamp[us, tz=UTC]"
+    assert (
+        str(pq.read_schema(tmp_path / "t.parquet").field("committed_at").type)
+        == "timestamp[us, tz=UTC]"
+    )
 
 
 sizes = st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), max_size=6)
@@ -141,7 +169,9 @@ sizes = st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), max_size=6)
 
 @given(sizes, st.randoms())
 @settings(max_examples=40, deadline=None)
-def test_what_is_built_holds_what_was_given_in_any_order(found: list[int | None], random: Any) -> None:
+def test_what_is_built_holds_what_was_given_in_any_order(
+    found: list[int | None], random: Any
+) -> None:
     rows = tree_rows(*found)
     shuffled = random.sample(rows, len(rows))
     assert tables.build("tree", shuffled, ABOUT).equals(tables.build("tree", rows, ABOUT))
@@ -160,7 +190,11 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
     for seed, zone in (("0", "UTC"), ("1", "Pacific/Auckland"), ("2", "America/New_York")):
         path = tmp_path / seed / "t.parquet"
         environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SCRIPTS)}
-        environment |= {"PYTHONHASHSEED": seed, "TZ": zone, "LC_ALL": "C" if seed == "1" else "C.UTF-8"}
+        environment |= {
+            "PYTHONHASHSEED": seed,
+            "TZ": zone,
+            "LC_ALL": "C" if seed == "1" else "C.UTF-8",
+        }
         subprocess.run([sys.executable, "-c", code, str(path)], env=environment, check=True)
         digests.add(sha256(path.read_bytes()).hexdigest())
         assert str(tmp_path).encode() not in path.read_bytes()
@@ -175,13 +209,17 @@ def test_the_metadata_reads_back(tmp_path: Path) -> None:
 
 def test_columns_are_compressed_with_zstd(tmp_path: Path) -> None:
     tables.write(tmp_path / "t.parquet", "tree", tree_rows(1), {})
-    assert pq.ParquetFile(tmp_path / "t.parquet").metadata.row_group(0).column(0).compression == "ZSTD"
+    assert (
+        pq.ParquetFile(tmp_path / "t.parquet").metadata.row_group(0).column(0).compression == "ZSTD"
+    )
 
 
 # --- whole or absent -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("umask", "mode"), [(0o027, 0o640), (0o002, 0o664), (0o022, 0o644)], ids=oct)
+@pytest.mark.parametrize(
+    ("umask", "mode"), [(0o027, 0o640), (0o002, 0o664), (0o022, 0o644)], ids=oct
+)
 def test_modes_follow_the_umask(tmp_path: Path, umask: int, mode: int) -> None:
     """BR-53: a group must be able to read results."""
     before = os.umask(umask)
@@ -200,7 +238,9 @@ def test_no_room_is_named_and_keeps_the_previous_file(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (500, limits[1]))
     try:
-        with pytest.raises(TableError, match=r"t\.parquet: cannot be written \(.*[Ff]ile too large") as caught:
+        with pytest.raises(
+            TableError, match=r"t\.parquet: cannot be written \(.*[Ff]ile too large"
+        ) as caught:
             tables.write(path, "tree", tree_rows(*range(3000)), {})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -209,7 +249,9 @@ def test_no_room_is_named_and_keeps_the_previous_file(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["t.parquet"]
 
 
-def test_a_failed_rename_keeps_the_previous_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_rename_keeps_the_previous_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "t.parquet"
     tables.write(path, "tree", tree_rows(1), {})
     before = path.read_bytes()
@@ -240,7 +282,9 @@ def test_what_is_not_the_table_is_refused(tmp_path: Path, kind: str) -> None:
     elif kind == "other-table":
         tables.write(path, "readings", [], {})
     elif kind == "other-type":
-        pq.write_table(pa.table({name: pa.array([], pa.null()) for name in SPECS["tree"].schema.names}), path)
+        pq.write_table(
+            pa.table({name: pa.array([], pa.null()) for name in SPECS["tree"].schema.names}), path
+        )
     elif kind != "missing":
         path.write_bytes(b"not a table" if kind == "text" else data[:-20])
     with pytest.raises(TableError, match=r"t\.parquet: not a"):

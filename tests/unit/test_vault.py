@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 
 from benchproof.errors import VaultError
-from benchproof.vault import BlobStore, Vault, private_file, private_folder, read_json, slug, write_json
+from benchproof.vault import (
+    BlobStore,
+    Vault,
+    partial,
+    private_file,
+    private_folder,
+    read_json,
+    slug,
+    sweep,
+    write_json,
+)
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077], ids=oct)
@@ -50,9 +60,9 @@ def test_missing_parents_are_private_too(tmp_path: Path, umask: None) -> None:
 def test_a_file_appears_when_it_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     write_json(path, {"old": 1})
-    with pytest.raises(RuntimeError), private_file(path) as handle:
-        handle.write(b"half")
-        raise RuntimeError
+    half = private_file(path)
+    half.__enter__().write(b"half")
+    half.__exit__(RuntimeError, RuntimeError(), None)
     assert read_json(path) == {"old": 1}
     with private_file(path) as handle:
         handle.write(b"[]")
@@ -77,12 +87,14 @@ def test_no_room_names_the_file_and_keeps_the_old_one(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["x.json"]
 
 
-@pytest.mark.parametrize("make", ["create", "home", "write"])
-def test_a_file_in_the_way_is_our_error(tmp_path: Path, make: str) -> None:
+def test_a_file_in_the_way_is_our_error(tmp_path: Path) -> None:
     (tmp_path / "vault").write_text("")
     vault = Vault(tmp_path / "vault")
+    for make in (vault.create, vault.home):
+        with pytest.raises(VaultError, match="vault"):
+            make()
     with pytest.raises(VaultError, match="vault"):
-        {"create": vault.create, "home": vault.home, "write": lambda: write_json(vault.root / "a" / "b", 1)}[make]()
+        write_json(vault.root / "a" / "b", 1)
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe"], ids=repr)
@@ -104,7 +116,9 @@ def test_paths_of_different_things_differ(tmp_path: Path) -> None:
     assert slug("latchbio/scbench") == "latchbio+scbench"
 
 
-@pytest.mark.parametrize("results", ["results", "a/b", "/srv/results", "../out", "..", "./results", "/"])
+@pytest.mark.parametrize(
+    "results", ["results", "a/b", "/srv/results", "../out", "..", "./results", "/"]
+)
 def test_hand_overs_stay_inside_the_vault(tmp_path: Path, results: str) -> None:
     work = Path(os.path.normpath(Vault(tmp_path).work(results, "2026-01-15")))
     assert work.is_relative_to(tmp_path / "work")
@@ -123,3 +137,16 @@ def test_pinned_labels_are_sorted(tmp_path: Path) -> None:
     for label in ("2026-02-01", "2026-01-01"):
         write_json(vault.pin_record(label, "a/b", "main"), {})
     assert vault.pinned_labels() == ["2026-01-01", "2026-02-01"]
+
+
+def test_what_killed_writers_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
+    kept = [
+        tmp_path / name for name in ("x.part", "x.json.123.part", "download.h5ad.part", "y.json")
+    ]
+    left = [partial(tmp_path / "a" / name) for name in ("x.json", "x.json", ".hidden")]
+    (tmp_path / "a").mkdir()
+    for path in [*kept, *left]:
+        path.touch()
+    assert len(set(left)) == 3
+    assert sweep(tmp_path) == 3
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == sorted(kept)

@@ -15,33 +15,41 @@ from typing import Any
 CONFIDENCE = 0.95
 
 
-def summarise(runs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def summarise(
+    runs: Iterable[Mapping[str, Any]], evals: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
     """Return the rows of the models table; accuracies and bounds are fractions, bounds null for n < 2.
 
-    Missing runs are counted against the fullest evaluation of the repository: the evaluations that have
-    runs, times the most replicates that any of them has for one model and harness.
+    A model is expected to have run every public evaluation of a repository, each as often as the most
+    replicated one: what lacks is `n_missing`. `accuracy` is over what is there, as published tables have
+    it; `accuracy_all` counts missing and unreadable runs as failed.
     """
+    public: dict[str, set[str]] = defaultdict(set)
+    for row in evals:
+        if row["eval_id"] is not None and row["status"] == "ok":
+            public[row["repo"]].add(row["eval_id"])
     by_repo: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for run in runs:
         if run["model"] is not None:
             by_repo[run["repo"]].append(run)
-    return [row for repo in sorted(by_repo) for row in _repository(repo, by_repo[repo])]
+    return [
+        row for repo in sorted(by_repo) for row in _repository(repo, by_repo[repo], public[repo])
+    ]
 
 
-def _repository(repo: str, runs: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _repository(repo: str, runs: list[Mapping[str, Any]], public: set[str]) -> list[dict[str, Any]]:
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for run in runs:
         groups[(run["model"], run["harness"])].append(run)
-    evals = {run["eval_id"] for run in runs}
+    evals = public | {run["eval_id"] for run in runs}
     replicates = max(
         Counter((run["eval_id"], run["model"], run["harness"]) for run in runs).values()
     )
-    expected = len(evals) * replicates
-    return [_row(repo, *names, groups[names], expected) for names in sorted(groups)]
+    return [_row(repo, *names, groups[names], len(evals), replicates) for names in sorted(groups)]
 
 
 def _row(
-    repo: str, model: str, harness: str, runs: list[Mapping[str, Any]], expected: int
+    repo: str, model: str, harness: str, runs: list[Mapping[str, Any]], evals: int, replicates: int
 ) -> dict[str, Any]:
     outcomes: dict[str, list[float]] = defaultdict(list)
     for run in runs:
@@ -51,7 +59,7 @@ def _row(
     means = [math.fsum(outcomes[name]) / len(outcomes[name]) for name in sorted(outcomes)]
     accuracy, low, high = interval(means)
     unreadable = sum(run["status"] == "unreadable" for run in runs)
-    missing = max(0, expected - len(runs))
+    missing = max(0, evals * replicates - len(runs))
     return {
         "repo": repo,
         "model": model,
@@ -63,6 +71,8 @@ def _row(
         "n_unreadable": unreadable,
         "n_missing": missing,
         "accuracy": accuracy,
+        "accuracy_all": math.fsum(math.fsum(v) / max(replicates, len(v)) for v in outcomes.values())
+        / evals,
         "ci_low": low,
         "ci_high": high,
         "complete": unreadable == 0 and missing == 0,

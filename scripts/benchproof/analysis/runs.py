@@ -8,7 +8,7 @@ from typing import Any
 
 from benchproof import jsontext
 from benchproof.errors import Unreadable
-from benchproof.findings import Finding
+from benchproof.findings import Finding, repeated_keys
 from benchproof.grading.readings import Accumulator
 from benchproof.grading.record import WITHHELD, Rule, RunResult, regrade
 from benchproof.inventory.layout import RunPlace, run_place
@@ -34,7 +34,6 @@ _NOTED = {
     "verdict_without_answer": "verdict_without_answer",
     "answer_differs": "answer_differs",
     "score_not_finite": "result_nonfinite",
-    "duplicate_key": "json_duplicate_key",
     "bom": "json_bom",
     "nonfinite_literal": "json_nonfinite",
 }
@@ -68,6 +67,7 @@ class _Published:
 
     grader_type: str | None
     rule: Rule
+    prompt: str
 
 
 def regrade_repository(repository: Repository, out: Regraded) -> None:
@@ -86,10 +86,11 @@ def _published(item: EvalFile) -> _Published:
         grader = value["grader"] if isinstance(value["grader"], dict) else {}
         kind = grader.get("type")
         shown = kind if isinstance(kind, str) else None
-        return _Published(shown, Rule.published(kind, grader.get("config")))
+        return _Published(shown, Rule.published(kind, grader.get("config")), item.prompt)
     if value.get("graders"):
-        return _Published("graders[]", Rule.published("graders[]", value["graders"]))
-    return _Published(None, WITHHELD)
+        rule = Rule.published("graders[]", value["graders"])
+        return _Published("graders[]", rule, item.prompt)
+    return _Published(None, WITHHELD, "")
 
 
 def _add_run(
@@ -101,7 +102,8 @@ def _add_run(
     data: bytes,
     rules: Mapping[str, _Published],
 ) -> None:
-    record, flags, reason = _parsed(data)
+    parsed, reason = _parsed(data)
+    record = parsed.value
     eval_id = place.eval_id or _text(record, "task")
     published = rules.get(eval_id) if eval_id else None
     if reason is not None:
@@ -121,16 +123,18 @@ def _add_run(
         }
         for item in result.fields
     ]
-    noted = _rules_met(place, record, result, flags)
+    noted = _rules_met(place, record, result, parsed.flags)
+    out.findings += repeated_keys(
+        repo, path, sha, parsed.repeated, published.prompt if published else ""
+    )
     out.findings += [Finding(rule, repo, path, pointer, blob_sha=sha) for rule, pointer in noted]
 
 
-def _parsed(data: bytes) -> tuple[Any, tuple[str, ...], str | None]:
+def _parsed(data: bytes) -> tuple[jsontext.Parsed, str | None]:
     try:
-        parsed = jsontext.loads(data)
+        return jsontext.loads(data), None
     except Unreadable as error:
-        return None, (), error.reason
-    return parsed.value, parsed.flags, None
+        return jsontext.Parsed(None), error.reason
 
 
 def _run_row(

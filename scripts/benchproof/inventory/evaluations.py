@@ -18,7 +18,6 @@ from benchproof.inventory.reconcile import stem_of, valid_id
 _HANDLE = re.compile(r"latch://[A-Za-z0-9][A-Za-z0-9._/-]{0,300}")
 _REQUIRED = ("id", "task", "metadata", "data_node")
 _FLAGS = {
-    "duplicate_key": "json_duplicate_key",
     "bom": "json_bom",
     "nonfinite_literal": "json_nonfinite",
 }
@@ -83,7 +82,8 @@ def project(
         out.findings.append(Finding(rule, repo, path, pointer, blob_sha=blob_sha, detail=detail))
 
     for flag in flags:
-        note(_FLAGS[flag])
+        if flag in _FLAGS:
+            note(_FLAGS[flag])
     if not isinstance(value, dict):
         out.evals.append(_eval_row(repo, path, blob_sha, {}, "malformed", "not_an_object"))
         note("eval_malformed", detail="The file is not a JSON object.")

@@ -15,21 +15,9 @@ SYMLINK, SUBMODULE = "120000", "160000"
 #: JSON files beside evaluations that are none.
 BESIDE_EVALS = frozenset({MANIFEST, "vocabulary.json"})
 #: Endings of text that is audited as text; anything small with another ending may be a Git LFS pointer.
-_TEXT = (
-    ".json",
-    ".md",
-    ".py",
-    ".txt",
-    ".yml",
-    ".yaml",
-    ".toml",
-    ".cfg",
-    ".sh",
-    ".csv",
-    ".tsv",
-    ".lock",
-    ".tex",
-    ".jsonl",
+_TEXT = tuple(
+    f".{ending}".encode()
+    for ending in "json md py txt yml yaml toml cfg sh csv tsv lock tex jsonl".split()
 )
 _LFS = re.compile(
     rb"\Aversion https://git-lfs\.github\.com/spec/v1\n(?:[^\n]*\n)*?size (\d{1,18})\n?", re.ASCII
@@ -123,15 +111,17 @@ def run_place(path: str, where: Folders) -> RunPlace:
     )
 
 
-def maybe_lfs(entry: Entry) -> bool:
-    """True when only reading it can tell a file from a Git LFS pointer (both sources know small sizes)."""
-    return (
-        entry.is_file
-        and entry.size is not None
-        and 100 <= entry.size < SMALL_BYTES
-        and not entry.path.lower().endswith(tuple(ending.encode() for ending in _TEXT))
-        and b"." in entry.path.rsplit(b"/", 1)[-1]
-    )
+def maybe_lfs(entry: Entry, where: Folders) -> bool:
+    """True when only reading it can tell a file from a Git LFS pointer (both sources know small sizes).
+
+    A pointer has 120 to 140 bytes, more with extensions. Text of that size is read too, except below the
+    runs folder, where there may be a thousand such files and nobody keeps large text.
+    """
+    if not entry.is_file or entry.size is None or entry.size < 100:
+        return False
+    if not entry.path.lower().endswith(_TEXT):
+        return True
+    return entry.size <= 200 and not text_path(entry).startswith(f"{where.runs}/")
 
 
 def link_target(path: str, target: bytes) -> str | None:
@@ -157,7 +147,7 @@ def needed(entries: Sequence[Entry], spec: RepoSpec) -> dict[str, bytes]:
     READMEs, published results, recorded results, symlink targets and what may be an LFS pointer.
     """
     where = folders(entries, spec)
-    chosen = [e for e in entries if e.is_file and (_is_document(e, where) or maybe_lfs(e))]
+    chosen = [e for e in entries if e.is_file and (_is_document(e, where) or maybe_lfs(e, where))]
     chosen += run_files(entries, where)
     chosen += [e for e in entries if e.mode == SYMLINK]
     return {entry.sha: entry.path for entry in reversed(chosen)}

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchproof import jsontext
 from benchproof.errors import Unreadable
-from benchproof.findings import Finding
+from benchproof.findings import Finding, repeated_keys
 from benchproof.inventory import layout
 from benchproof.inventory.evaluations import Projected, project, stated_id, unreadable
 from benchproof.inventory.manifests import Manifest, parse
@@ -27,6 +27,13 @@ class EvalFile:
     value: Any
     flags: tuple[str, ...]
     reason: str | None
+    repeated: tuple[str, ...] = ()
+
+    @property
+    def prompt(self) -> str:
+        """What an agent was told; empty when there is no text."""
+        text = self.value.get("task") if isinstance(self.value, dict) else None
+        return text if isinstance(text, str) else ""
 
 
 class Repository:
@@ -79,7 +86,7 @@ class Repository:
             parsed = jsontext.loads(self.content.read(sha))
         except Unreadable as error:
             return EvalFile(path, sha, None, (), error.reason)
-        return EvalFile(path, sha, parsed.value, parsed.flags, None)
+        return EvalFile(path, sha, parsed.value, parsed.flags, None, parsed.repeated)
 
 
 def list_tree(repository: Repository) -> tuple[list[dict[str, Any]], list[Finding]]:
@@ -164,7 +171,9 @@ def project_repository(repository: Repository) -> Projected:
         if item.reason is not None:
             out.extend(unreadable(repo, item.path, item.sha, item.reason))
         else:
-            out.extend(project(repo, item.path, item.sha, item.value, item.flags, taken))
+            rows = project(repo, item.path, item.sha, item.value, item.flags, taken)
+            rows.findings += repeated_keys(repo, item.path, item.sha, item.repeated, item.prompt)
+            out.extend(rows)
     return out
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchproof import tables
+from benchproof.config import AS_OF
 from benchproof.findings import SEVERITIES
 
 Rows = list[dict[str, Any]]
@@ -145,10 +146,12 @@ def gather(folder: Path, about: Mapping[str, Any], results: Path) -> Facts:
 
 
 def previous_report(results: Path, label: str) -> Path | None:
-    """Return the newest complete report before `label` among the reports beside it."""
+    """Return the newest complete report of a date before `label`; an audit of the past has none."""
     from benchproof.report.seal import is_complete
 
     sealed = (path.parent for path in results.glob("[0-9]*-[0-9]*-[0-9]*/seal.json"))
+    if label.startswith(AS_OF):
+        return None
     older = sorted(path for path in sealed if path.name < label and is_complete(path))
     return older[-1] if older else None
 

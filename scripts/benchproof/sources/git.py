@@ -279,6 +279,7 @@ class GitSource:
             git.local("init", "--quiet", "--bare", ".")
             for name, value in (("gc.auto", "0"), ("core.logAllRefUpdates", "false")):
                 git.local("config", name, value)
+        git.clear_stale_locks()
         return git
 
 

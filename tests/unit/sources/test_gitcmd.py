@@ -28,7 +28,11 @@ def repo(tmp_path: Path) -> Git:
             Unreachable,
             "refused",
         ),
-        ("fatal: unable to access '<URL>': Operation too slow. Less than 100", Unreachable, "stalled"),
+        (
+            "fatal: unable to access '<URL>': Operation too slow. Less than 100",
+            Unreachable,
+            "stalled",
+        ),
         (
             "fatal: unable to access '<URL>': The requested URL returned error: 503",
             Unreachable,
@@ -39,7 +43,11 @@ def repo(tmp_path: Path) -> Git:
             Unreachable,
             "throttled",
         ),
-        ("fatal: unable to access '<URL>': SSL certificate problem: self-signed", Unreachable, "tls"),
+        (
+            "fatal: unable to access '<URL>': SSL certificate problem: self-signed",
+            Unreachable,
+            "tls",
+        ),
         ("error: RPC failed; curl 56 Recv failure: Connection reset by peer", Unreachable, "reset"),
         ("fatal: early EOF", Unreachable, "reset"),
         ("fatal: transport 'ext' not allowed", Unreachable, "host_not_allowed"),
@@ -47,7 +55,11 @@ def repo(tmp_path: Path) -> Git:
         ("", Unreachable, "git_failed"),
         ("fatal: repository '<URL>' not found", Absent, "missing"),
         ("fatal: '/x' does not appear to be a git repository", Absent, "missing"),
-        ("fatal: could not read Username for '<URL>': terminal prompts disabled", Absent, "private"),
+        (
+            "fatal: could not read Username for '<URL>': terminal prompts disabled",
+            Absent,
+            "private",
+        ),
         ("fatal: Authentication failed for '<URL>'", Absent, "private"),
         ("fatal: couldn't find remote ref refs/heads/x", Absent, "ref_missing"),
         ("fatal: remote error: upload-pack: not our ref 0000", Absent, "ref_missing"),
@@ -55,7 +67,9 @@ def repo(tmp_path: Path) -> Git:
     ],
 )
 def test_gits_words_become_a_fixed_code(said: str, kind: type[Exception], code: str | None) -> None:
-    error = _classified(said.replace("<URL>", "https://u:SECRET1@h/x.git?token=SECRET2"), "demo/one")
+    error = _classified(
+        said.replace("<URL>", "https://u:SECRET1@h/x.git?token=SECRET2"), "demo/one"
+    )
     assert isinstance(error, kind)
     assert code in (getattr(error, "cause", None), getattr(error, "status", None))
     assert str(error).startswith("demo/one: ")
@@ -63,7 +77,14 @@ def test_gits_words_become_a_fixed_code(said: str, kind: type[Exception], code: 
 
 
 def test_the_environment_is_nobodys(repo: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("GIT_DIR", "GIT_TRACE", "GIT_PROXY_COMMAND", "GIT_CONFIG_COUNT", "SSH_ASKPASS", "LANG"):
+    for name in (
+        "GIT_DIR",
+        "GIT_TRACE",
+        "GIT_PROXY_COMMAND",
+        "GIT_CONFIG_COUNT",
+        "SSH_ASKPASS",
+        "LANG",
+    ):
         monkeypatch.setenv(name, "planted")
     kept = {"https_proxy", "GIT_SSL_CAINFO", "no_proxy"}
     for name in kept:
