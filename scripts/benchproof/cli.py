@@ -83,7 +83,7 @@ def _configured(options: argparse.Namespace) -> config.Config:
     for path in (DEFAULTS, *map(Path, options.configfile)):
         try:
             found = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        except (OSError, ValueError, yaml.YAMLError) as error:  # ValueError: a day that is no day
             raise ConfigError(
                 f"{path}: not a readable YAML file ({type(error).__name__})."
             ) from None

@@ -6,6 +6,7 @@ Every fault becomes a ConfigError of one line that names the key and the remedy,
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -127,9 +128,9 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, datetime):
-        return value.date().isoformat()
-    if isinstance(value, date):
+    if isinstance(
+        value, date | datetime
+    ):  # a day becomes text; a time of day is then no day, and said so
         return value.isoformat()
     return value
 
@@ -177,12 +178,23 @@ def _validate(merged: dict[str, Any]) -> None:
     checker.checks("day")(_is_day)
     checker.checks("endpoint")(is_endpoint)
     checker.checks("remote")(_is_remote)
+    checker.checks("finite")(_is_finite)
     validator = Draft202012Validator(_schema(), format_checker=checker)
     errors = sorted(
         validator.iter_errors(merged), key=lambda error: [str(p) for p in error.absolute_path]
     )
     if errors:
         raise ConfigError(_line(errors[0]))
+    _separate(merged["results"], merged["resources"])
+
+
+def _separate(results: str, resources: str) -> None:
+    """Refuse a vault at or below the folder of the reports, which is there to be shared."""
+    outer, inner = Path(results).absolute(), Path(resources).absolute()
+    if inner.is_relative_to(outer):
+        raise ConfigError(
+            f"config: `resources` is {_short(resources)}; it takes a folder of its own, outside `results`."
+        )
 
 
 def _line(error: Any) -> str:
@@ -190,7 +202,7 @@ def _line(error: Any) -> str:
     key = _key(error.absolute_path)
     if error.validator == "additionalProperties":
         known = list(error.schema.get("properties", {}))
-        unknown = sorted(set(error.instance) - set(known))[0]
+        unknown = _short(sorted(set(error.instance) - set(known))[0])[1:-1]
         close = difflib.get_close_matches(unknown, known, n=1)
         remedy = f"did you mean `{close[0]}`?" if close else f"known here: {', '.join(known)}."
         return f"config: `{_join(key, unknown)}` is not a key; {remedy}"
@@ -199,7 +211,7 @@ def _line(error: Any) -> str:
         return (
             f"config: `{_join(key, missing)}` is missing; see config/config.yaml for its default."
         )
-    wanted = error.schema.get("description") or error.message
+    wanted = error.schema.get("description") or "another value; see config/config.yaml"
     return f"config: `{key}` is {_short(error.instance)}; it takes {wanted}."
 
 
@@ -215,8 +227,10 @@ def _join(key: str, name: str) -> str:
 
 
 def _short(value: Any) -> str:
-    """A value for a message: at most 60 characters, one line, and never a URL's password."""
-    text = re.sub(r"//[^/@\s]*@", "//…@", str(value)).replace("\n", "\\n")
+    """A value for a message: at most 60 characters, one line, and never a URL's user, query or fragment."""
+    text = re.sub(r"//.*@", "//…@", str(value), flags=re.DOTALL)
+    text = re.sub(r"(://[^?#]*)[?#].*", r"\1?…", text, flags=re.DOTALL)
+    text = "".join(char if char.isprintable() else "?" for char in text)
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
@@ -232,10 +246,16 @@ def _is_day(value: object) -> bool:
     return True
 
 
+def _is_finite(value: object) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
+
+
 def is_endpoint(value: object) -> bool:
     """True for an http(s) URL with a host and without userinfo, query or fragment."""
     if not isinstance(value, str):
         return True
+    if re.search(r"\s", value):
+        return False
     try:
         parts = urlsplit(value)
         port = parts.port
@@ -255,11 +275,14 @@ def _is_remote(value: object) -> bool:
     """True for a path or a git URL that cannot run a command, name an option or hold a secret."""
     if not isinstance(value, str):
         return True
-    if value.startswith("-") or "::" in value or "\n" in value:
+    if value.startswith("-") or re.match(r"[A-Za-z0-9+.-]*::", value) or not value.isprintable():
         return False
     if "://" not in value:
         return True
-    parts = urlsplit(value)
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return False
     if parts.scheme == "ssh":
         return bool(parts.hostname) and parts.password is None and not parts.netloc.startswith("-")
     if parts.scheme == "file":

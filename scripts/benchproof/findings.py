@@ -301,8 +301,13 @@ def of_pins(pins: Iterable[Mapping[str, Any]]) -> list[Finding]:
 
 def rows(found: Iterable[Finding]) -> list[dict[str, Any]]:
     """Return table rows, one per id: a place that a rule meets twice is one finding."""
-    listed = sorted(set(found), key=lambda f: (f.finding_id, f.detail))
+    listed = sorted(set(found), key=_whole)
     return [_row(f, RULES[f.rule]) for f in {f.finding_id: f for f in reversed(listed)}.values()]
+
+
+def _whole(found: Finding) -> tuple[str, ...]:
+    """Everything a finding says, so that which of two equal ids is kept depends on no order."""
+    return (found.finding_id, *(getattr(found, name) or "" for name in Finding.__slots__))
 
 
 def as_json(found: Iterable[Finding]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ equal keys wins. What a strict parser would refuse is reported as flags, never g
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -15,6 +16,8 @@ from benchproof.errors import Unreadable
 BOM = b"\xef\xbb\xbf"
 #: Larger texts are refused: the largest evaluation or result seen is 8 kB, so this only meets hostile input.
 MAX_BYTES = 64 * 1024 * 1024
+#: Fixed, and far below Python's own limit, which depends on how deep the caller stands.
+MAX_DEPTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ def loads(data: bytes) -> Parsed:
     Raises Unreadable with a reason of: empty, too_large, not_utf8, not_json, too_deep, huge_integer,
     lone_surrogate.
     """
-    if not data.strip():
+    if not data.removeprefix(BOM).strip():
         raise Unreadable("empty")
     if len(data) > MAX_BYTES:
         raise Unreadable("too_large")
@@ -53,8 +56,8 @@ def loads(data: bytes) -> Parsed:
         found = dict(items)
         if len(found) != len(items):
             flags.add("duplicate_key")
-            names = [name for name, _ in items]
-            repeated.update(name for name in found if names.count(name) > 1)
+            counts = Counter(name for name, _ in items)
+            repeated.update(name for name, count in counts.items() if count > 1)
         return found
 
     def constant(name: str) -> float:
@@ -70,9 +73,22 @@ def loads(data: bytes) -> Parsed:
     except ValueError:
         # Python refuses to convert more than 4300 digits; the only ValueError left after decoding.
         raise Unreadable("huge_integer") from None
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        raise Unreadable("too_deep")
     if "\\u" in text and _has_surrogate(value):
         raise Unreadable("lone_surrogate")
     return Parsed(value, tuple(sorted(flags)), tuple(sorted(repeated)))
+
+
+def _depth(value: Any) -> int:
+    """How many lists and objects stand inside each other."""
+    depth, level = 0, [value]
+    while level := [item for item in level if isinstance(item, dict | list)]:
+        depth += 1
+        level = [
+            child for item in level for child in (item.values() if isinstance(item, dict) else item)
+        ]
+    return depth
 
 
 def _has_surrogate(value: Any) -> bool:

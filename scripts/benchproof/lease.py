@@ -26,6 +26,8 @@ MARK = "BENCHPROOF_LEASE"
 TOUCH_EVERY_S = 20.0
 #: Fifteen missed touches: a suspended laptop or a stalled file server is not a dead run.
 STALE_AFTER_S = 300.0
+#: How long after a takeover its rivals' renames are waited for.
+SETTLE_S = 0.3
 
 
 class Lease:
@@ -39,6 +41,7 @@ class Lease:
     def acquire(self) -> None:
         """Take the lease, from a dead run if need be; raises LeaseHeld when a living run has it."""
         private_folder(self._path.parent)
+        taken_over = False
         while not self._create():
             holder = self._read()
             if holder.get("token") == self._token:
@@ -50,7 +53,22 @@ class Lease:
                 )
             end_orphans(str(holder.get("token", "")))
             self._set_aside(holder)
+            taken_over = True
+        if taken_over:
+            self._settle()
         threading.Thread(target=self._keep, name="lease", daemon=True).start()
+
+    def _settle(self) -> None:
+        """Make sure of a lease taken from a dead run: of several that come at once, the last one there
+        has it, and those that a late rename pushed aside leave.
+        """
+        time.sleep(SETTLE_S)
+        holder = self._read()
+        if holder.get("token") != self._token:
+            raise LeaseHeld(
+                f"another run took {self._path.parent} at the same time ({_describe(holder)}); nothing was "
+                "touched. Wait for it to end."
+            )
 
     def held_by_other(self) -> bool:
         """True when a living run other than this one holds the vault."""
@@ -99,6 +117,8 @@ class Lease:
 
     def _set_aside(self, judged: dict[str, Any]) -> None:
         """Remove the lease we judged stale, and put back any other that took its place meanwhile."""
+        if self._read().get("token") != judged.get("token"):
+            return
         aside = self._path.with_name(f"lease.{uuid.uuid4().hex}.stale")
         try:
             os.rename(self._path, aside)
@@ -108,12 +128,15 @@ class Lease:
             found = json.loads(aside.read_text())
         except ValueError:
             found = {}
+        found = found if isinstance(found, dict) else {}
         if found.get("token") != judged.get("token"):
             os.replace(aside, self._path)
         aside.unlink(missing_ok=True)
 
     def _keep(self) -> None:
         while not self._stop.wait(TOUCH_EVERY_S):
+            if self._read().get("token") != self._token:
+                return  # given up, or lost to another host while this one was suspended
             try:
                 os.utime(self._path)
             except OSError:

@@ -62,15 +62,16 @@ class Pending:
         return str(mirrored.get(repo, {}).get("reason") or "not asked")
 
     def _unmirrored(self) -> list[Unknown]:
+        audited = {spec.repo for spec in self._config.family}
         return [
             Unknown("mirror", repo, str(record["reason"]))
             for repo, record in self._mirrored().items()
-            if record["status"] == "unknown" and record["commit_sha"]
+            if repo in audited and record["status"] == "unknown" and record["commit_sha"]
         ]
 
     def _mirrored(self) -> dict[str, dict[str, str]]:
         try:
-            found: dict[str, dict[str, str]] = json.loads((self._work / "mirror.json").read_bytes())
+            found = json.loads((self._work / "mirror.json").read_bytes())
         except (FileNotFoundError, ValueError):
             return {}
-        return found
+        return found if isinstance(found, dict) else {}

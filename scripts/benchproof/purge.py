@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from benchproof import tables
-from benchproof.config import Config
+from benchproof.config import AS_OF, Config
 from benchproof.errors import ConfigError, TableError
-from benchproof.vault import Vault, slug
+from benchproof.vault import Vault, read_json, slug
+
+_REPORT = re.compile(rf"({re.escape(AS_OF)})?\d{{4}}-\d{{2}}-\d{{2}}")
 
 
 def doomed(vault: Vault, config: Config, report: str | None) -> list[tuple[Path, int]]:
@@ -20,7 +22,7 @@ def doomed(vault: Vault, config: Config, report: str | None) -> list[tuple[Path,
     Pins are never among them: they are the only record of what a date audited. Raises ConfigError for a
     report that is not there, TableError for one that cannot be read.
     """
-    paths = _of_report(vault, config, report) if report else _unneeded(vault, config)
+    paths = _unneeded(vault, config) if report is None else _of_report(vault, config, report)
     return sorted((path, _size(path)) for path in paths)
 
 
@@ -35,7 +37,7 @@ def remove(paths: Iterable[Path]) -> None:
 
 def _of_report(vault: Vault, config: Config, report: str) -> Iterator[Path]:
     folder = Path(config.results, report)
-    if "/" in report or report in ("", ".", "..") or folder.is_symlink() or not folder.is_dir():
+    if not _REPORT.fullmatch(report) or folder.is_symlink() or not folder.is_dir():
         raise ConfigError(f"{folder}: no such report; name one by its date.")
     yield folder
     work = vault.work(config.results, report)
@@ -52,6 +54,8 @@ def _unneeded(vault: Vault, config: Config) -> Iterator[Path]:
     for path in vault.root.glob("content/*/*.zip"):
         if (path.parent.name, path.stem) not in needed:
             yield path
+    # Blobs that came one by one stand in the archives of their commits as well.
+    yield from vault.root.glob("objects/*/*")
     for path in vault.root.glob("mirrors/*.git"):
         if path.name.removesuffix(".git").removesuffix(".history") not in repositories:
             yield path
@@ -67,7 +71,7 @@ def _needed(vault: Vault, config: Config) -> set[tuple[str, str]]:
             raise TableError(f"{error} Nothing was deleted.") from None
         found |= {(slug(row["repo"]), row["commit_sha"]) for row in rows if row["commit_sha"]}
     for path in vault.root.glob("pins/*/*.json"):
-        record = json.loads(path.read_bytes())
+        record = read_json(path)
         if record["commit_sha"]:
             found.add((slug(record["repo"]), record["commit_sha"]))
     return found

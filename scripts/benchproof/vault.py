@@ -73,7 +73,8 @@ class Vault:
 
     def work(self, results: str, label: str) -> Path:
         """Return the folder through which the jobs of one report hand over what must not leave."""
-        return self.root / "work" / results.strip("/").replace("/", "+") / label
+        name = "+".join(part for part in results.split("/") if part)
+        return self.root / "work" / (f"{name}+" if name in (".", "..") else name or "+") / label
 
     def home(self) -> Path:
         """Return an empty private folder that serves as HOME for child processes."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from benchproof.findings import Finding
@@ -182,7 +183,18 @@ def _form(value: Mapping[str, Any]) -> str:
 
 def _distinct_handles(node: Any) -> list[str]:
     nodes = node if isinstance(node, list) else [node]
-    return sorted({item[:300] for item in nodes if isinstance(item, str)})
+    return sorted({_shown(item) for item in nodes if isinstance(item, str)})
+
+
+def _shown(handle: str) -> str:
+    """A handle as tables show it: one that is none may be a signed URL, or of any length."""
+    if _HANDLE.fullmatch(handle):
+        return handle
+    text = re.sub(r"//.*@", "//…@", handle, flags=re.DOTALL)
+    text = re.split(r"[?#]", text, maxsplit=1)[0]
+    if text == handle and len(text) <= 300:
+        return handle
+    return f"{text[:280]}… ({sha256(handle.encode()).hexdigest()[:12]})"
 
 
 def _handles(out: Projected, repo: str, eval_id: str, node: Any, note: Any) -> None:

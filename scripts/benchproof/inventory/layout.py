@@ -76,7 +76,7 @@ def text_path(entry: Entry) -> str:
 
 def eval_files(entries: Iterable[Entry], where: Folders) -> list[Entry]:
     """Return the regular files that should each be one evaluation."""
-    found = (e for e in entries if e.is_file and text_path(e).startswith(f"{where.evals}/"))
+    found = (e for e in entries if e.is_file and below(e, where.evals))
     return [e for e in found if e.path.endswith(b".json") and _base(e) not in BESIDE_EVALS]
 
 
@@ -88,12 +88,7 @@ def manifest_file(entries: Iterable[Entry], where: Folders) -> Entry | None:
 
 def run_files(entries: Iterable[Entry], where: Folders) -> list[Entry]:
     """Return the regular files named result.json below the runs folder; trajectories are never read."""
-    prefix = f"{where.runs}/"
-    return [
-        e
-        for e in entries
-        if e.is_file and _base(e) == "result.json" and text_path(e).startswith(prefix)
-    ]
+    return [e for e in entries if e.is_file and _base(e) == "result.json" and below(e, where.runs)]
 
 
 def run_place(path: str, where: Folders) -> RunPlace:
@@ -121,7 +116,7 @@ def maybe_lfs(entry: Entry, where: Folders) -> bool:
         return False
     if not entry.path.lower().endswith(_TEXT):
         return True
-    return entry.size <= 200 and not text_path(entry).startswith(f"{where.runs}/")
+    return entry.size <= 200 and not below(entry, where.runs)
 
 
 def link_target(path: str, target: bytes) -> str | None:
@@ -154,16 +149,22 @@ def needed(entries: Sequence[Entry], spec: RepoSpec) -> dict[str, bytes]:
 
 
 def _is_document(entry: Entry, where: Folders) -> bool:
-    path = text_path(entry)
-    name = posixpath.basename(path).lower()
-    if "/" not in path and name.startswith(("license", "licence", "readme", "copying", "notice")):
+    name = _base(entry).lower()
+    if b"/" not in entry.path and name.startswith(
+        ("license", "licence", "readme", "copying", "notice")
+    ):
         return True
-    if path.startswith("results/"):
-        return path.endswith((".csv", ".json", ".md"))
-    return path.startswith(f"{where.evals}/") and (
-        path.endswith(".json") or name.startswith("readme")
+    if below(entry, "results"):
+        return entry.path.endswith((b".csv", b".json", b".md"))
+    return below(entry, where.evals) and (
+        entry.path.endswith(b".json") or name.startswith("readme")
     )
 
 
+def below(entry: Entry, folder: str) -> bool:
+    """True when an entry lies in a folder; by its bytes, since the quotes of its text hide where it lies."""
+    return entry.path.startswith(folder.encode() + b"/")
+
+
 def _base(entry: Entry) -> str:
-    return posixpath.basename(text_path(entry))
+    return entry.path.rsplit(b"/", 1)[-1].decode("utf-8", "surrogateescape")

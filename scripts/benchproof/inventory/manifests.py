@@ -53,6 +53,12 @@ class Manifest:
 
 def parse(value: Any, folder: str) -> Manifest:
     """Return the rows of a parsed manifest that lies in `folder`."""
+    found = _read(value, folder)
+    # Rows of which not one names an evaluation are rows of a shape that isn't known, not 0 evaluations.
+    return Manifest("unknown") if found.rows and all(r.problem for r in found.rows) else found
+
+
+def _read(value: Any, folder: str) -> Manifest:
     if isinstance(value, list):
         return Manifest("a", tuple(_listed(n, item, folder) for n, item in enumerate(value, 1)))
     if isinstance(value, dict):

@@ -34,24 +34,27 @@ def reconcile(
 ) -> Reconciled:
     """Match manifest rows with evaluation files.
 
-    `files` are the paths of evaluation files, `ids` says which id each of them states. Evaluations are
-    counted per file they lead to, or per id where they lead nowhere: rows repeat, evaluations don't.
+    `files` are the paths of evaluation files, `ids` says which id each of them states. Rows that
+    lead to one file or state one id are about one evaluation: rows repeat, evaluations don't.
     """
     out = Reconciled()
     where = f"{folder}/manifest.json"
     finder = _Finder(files, ids)
-    seen: dict[str, Row] = {}
+    seen: dict[tuple[str, str], Row] = {}
+    #: Of each evaluation, by the number of its first row: does any of its rows lead to a file?
+    leads: dict[int, bool] = {}
     matched: set[str] = set()
-    dangling: set[str] = set()
     for row in manifest.rows:
         path = finder.find(row)
-        key = path or row.eval_id or f"row {row.row}"
-        status, first = _judge(row, path, seen.get(key))
-        seen.setdefault(key, row)
+        keys = [("path", path)] if path else []
+        keys += [("id", row.eval_id)] if row.eval_id else []
+        status, first = _judge(row, path, next((seen[key] for key in keys if key in seen), None))
+        if status != "malformed":
+            about = first or row
+            seen |= {key: about for key in keys if key not in seen}
+            leads[about.row] = leads.get(about.row, False) or path is not None
         if path is not None:
             matched.add(path)
-        elif status != "malformed":
-            dangling.add(key)
         out.manifest.append(_manifest_row(repo, row, path, status, first))
         rule = _RULE_OF.get(status)
         if rule is not None:
@@ -69,9 +72,8 @@ def reconcile(
     if manifest.local_paths:
         out.findings.append(Finding("manifest_local_path", repo, where))
     out.findings += _shape_findings(repo, manifest, where)
-    out.summary = _summary(
-        repo, manifest, folder, files, len(matched) + len(dangling), len(orphans), len(dangling)
-    )
+    dangling = sum(not there for there in leads.values())
+    out.summary = _summary(repo, manifest, folder, files, len(leads), len(orphans), dangling)
     return out
 
 

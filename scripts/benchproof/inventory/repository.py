@@ -66,15 +66,20 @@ class Repository:
         return {eval_id: item for eval_id, item in named if eval_id is not None}
 
     @cached_property
+    def manifest_text(self) -> EvalFile | None:
+        """The manifest's file, read or with the reason why not; None without one."""
+        entry = layout.manifest_file(self.entries, self.folders)
+        return self._read(layout.text_path(entry), entry.sha) if entry is not None else None
+
+    @cached_property
     def manifest(self) -> Manifest:
         """The manifest in whatever shape it has; e without one, unreadable when it is no JSON."""
-        entry = layout.manifest_file(self.entries, self.folders)
-        if entry is None:
+        text = self.manifest_text
+        if text is None:
             return Manifest("e")
-        try:
-            return parse(jsontext.loads(self.content.read(entry.sha)).value, self.folders.evals)
-        except Unreadable:
+        if text.reason is not None:
             return Manifest("unreadable")
+        return parse(text.value, self.folders.evals)
 
     def runs(self) -> Iterator[tuple[str, Entry]]:
         """Yield path and entry of each recorded run, in path order."""
@@ -92,11 +97,11 @@ class Repository:
 def list_tree(repository: Repository) -> tuple[list[dict[str, Any]], list[Finding]]:
     """Return the rows of the tree table, one per leaf of the commit, and findings about paths."""
     rows, found = [], []
-    repo, evals = repository.spec.repo, f"{repository.folders.evals}/"
+    repo, evals = repository.spec.repo, repository.folders.evals
     for entry in repository.entries:
         row = _tree_row(repository, entry)
         rows.append(row)
-        rules = [_tree_rule(row, entry, evals)]
+        rules = [_name_rule(entry), _tree_rule(row, entry, evals)]
         if entry.mode == layout.SYMLINK:
             rules.append(_link_rule(repository, row["path"], entry))
         found += [Finding(rule, repo, row["path"], blob_sha=entry.sha) for rule in rules if rule]
@@ -123,11 +128,13 @@ def _tree_row(repository: Repository, entry: Entry) -> dict[str, Any]:
     }
 
 
+def _name_rule(entry: Entry) -> str | None:
+    return None if _is_utf8(entry.path) else "path_not_utf8"
+
+
 def _tree_rule(row: dict[str, Any], entry: Entry, evals: str) -> str | None:
-    if row["path"].startswith('"'):
-        return "path_not_utf8" if not _is_utf8(entry.path) else None
     if row["kind"] == "symlink":
-        return "symlink_among_evals" if row["path"].startswith(evals) else None
+        return "symlink_among_evals" if layout.below(entry, evals) else None
     return {"submodule": "submodule_in_tree", "lfs": "lfs_pointer"}.get(row["kind"])
 
 
@@ -153,6 +160,8 @@ def reconcile_repository(repository: Repository) -> Reconciled:
     files = [item.path for item in repository.evaluations]
     ids = {item.path: stated_id(item.value) for item in repository.evaluations}
     out = reconcile(repository.spec.repo, repository.manifest, repository.folders.evals, files, ids)
+    if repository.manifest_text is not None:
+        out.findings += _oddities(repository.spec.repo, repository.manifest_text)
     lowered: dict[str, str] = {}
     for eval_id in sorted(repository.by_id):
         other = lowered.setdefault(eval_id.lower(), eval_id)
@@ -160,6 +169,16 @@ def reconcile_repository(repository: Repository) -> Reconciled:
             path = repository.by_id[eval_id].path
             out.findings.append(Finding("ids_differ_by_case", repository.spec.repo, path, "/id"))
     return out
+
+
+def _oddities(repo: str, text: EvalFile) -> list[Finding]:
+    """What is odd about the manifest's text; its keys are public."""
+    found = [
+        Finding(rule, repo, text.path, blob_sha=text.sha)
+        for flag, rule in (("bom", "json_bom"), ("nonfinite_literal", "json_nonfinite"))
+        if flag in text.flags
+    ]
+    return found + repeated_keys(repo, text.path, text.sha, text.repeated, " ".join(text.repeated))
 
 
 def project_repository(repository: Repository) -> Projected:

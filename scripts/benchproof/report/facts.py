@@ -55,6 +55,7 @@ class RepoFacts:
     def verdict(self) -> str:
         """Coverage first: what follows from the published rule, and of how many evaluations that is."""
         evals = self.reconciliation["evals"]
+        evals = "an unknown number of" if evals is None else evals
         if self.commit is None:
             return f"not audited: {self.status} ({self.reason})"
         if self.reconciliation["status"] == "not_read":
@@ -91,9 +92,14 @@ class Facts:
         return [r for r in self.repositories if r.status == "unknown" or _unread(r)]
 
     @property
+    def left_out(self) -> int:
+        """How many members of the family this audit was told not to look at."""
+        return self.members - len(self.repositories)
+
+    @property
     def complete(self) -> bool:
-        """True when nothing that was asked stayed unknown."""
-        return not self.unknown
+        """True when the whole family was audited and nothing stayed unknown."""
+        return not self.unknown and self.left_out <= 0
 
     @property
     def family_line(self) -> str:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ from benchproof.inventory import layout
 from benchproof.inventory.repository import Repository
 
 _GRADED_KEYS = ("grader", "graders", "canary", "notes")
-_PROSE_KEYS = frozenset({"notes", "reasoning", "description", "rationale", "canary"})
+_PROSE_KEYS = frozenset({"notes", "reasoning", "description", "rationale"})
+#: A value that stands in this program's own text proves nothing where it is found.
+_OWN_TEXT = Path(__file__).resolve().parents[2]
 _OWN_WORDS = frozenset(
     {
         *PUBLISHED,
@@ -44,6 +47,8 @@ _MIN_TEXT, _MIN_DIGITS, _MIN_SIGNIFICANT, _MIN_SENTENCE = 6, 7, 5, 25
 _GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _WORD = re.compile(rb"[0-9A-Za-z_]")
+_DIGIT = re.compile(rb"[0-9]")
+_GOES_ON = re.compile(rb"\.(?!0+(?![0-9A-Za-z_]))[0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,15 @@ class Needles:
         return len(self._forms)
 
     def hits(self, surface: str, data: bytes) -> list[Hit]:
-        """Return the forms in which any needle stands in `data`, each once."""
+        """Return the forms in which any needle stands in `data`, each once; a surface whose own name
+        holds a needle is not named.
+        """
+        found = self._forms_in(data)
+        if found and self._forms_in(surface.encode("utf-8", "surrogateescape")):
+            surface = "a place whose name holds one too"
+        return [Hit(surface, form) for form in sorted(found)]
+
+    def _forms_in(self, data: bytes) -> set[str]:
         found = set()
         for index, start, end in self._search.find_matches_as_indexes(data, overlapping=True):
             form = self._forms[index][1]
@@ -77,26 +90,43 @@ class Needles:
                 _inside_word(data, start - 1, start) or _inside_word(data, end, end - 1)
             ):
                 found.add(form)
-        return [Hit(surface, form) for form in sorted(found)]
+        return found
 
 
 def _inside_word(data: bytes, outside: int, inside: int) -> bool:
     """True when a match's end continues a word or number, so that it is only part of another value."""
     if not 0 <= outside < len(data):
         return False
+    if data[outside : outside + 1] == b"." and _DIGIT.match(data, inside):
+        # 12 is no part of 0.12 and 12.5, and is 12.0.
+        if outside < inside:
+            return outside > 0 and bool(_DIGIT.match(data, outside - 1))
+        return bool(_GOES_ON.match(data, outside))
     return bool(_WORD.match(data, outside) and _WORD.match(data, inside))
 
 
 def _forms(value: str) -> Iterator[tuple[bytes, str]]:
-    """Yield the byte forms of a value: plain, JSON-escaped, HTML-escaped, base64 at three alignments."""
+    """Yield the byte forms of a value: plain, JSON-escaped, HTML-escaped as Python and as Jinja do it,
+    and each of them as base64 at three alignments, in both alphabets.
+    """
+    from markupsafe import escape
+
     plain = value.encode("utf-8", "surrogatepass")
-    yield plain, "plain"
-    for form, text in (("json", json.dumps(value)[1:-1]), ("html", html.escape(value))):
-        if text.encode() != plain:
-            yield text.encode(), form
-    if len(plain) >= 8:
-        for shift in range(3):
-            yield _base64_core(plain, shift), "base64"
+    texts = (
+        ("json", json.dumps(value)[1:-1]),
+        ("json", json.dumps(value, ensure_ascii=False)[1:-1]),
+        ("html", html.escape(value)),
+        ("html", str(escape(value))),
+    )
+    escaped = [(text.encode("utf-8", "surrogatepass"), form) for form, text in texts]
+    for data, form in ((plain, "plain"), *escaped):
+        if data != plain or form == "plain":
+            yield data, form
+        if len(data) >= _MIN_TEXT:
+            for shift in range(3):
+                core = _base64_core(data, shift)
+                yield core, "base64"
+                yield core.translate(bytes.maketrans(b"+/", b"-_")), "base64"
 
 
 def _base64_core(plain: bytes, shift: int) -> bytes:
@@ -121,13 +151,43 @@ def harvest(repository: Repository) -> set[str]:
                     ensure_ascii=False,
                 )
             )
-    for _, entry in repository.runs():
-        values.update(_of_run(repository.content.read(entry.sha)))
+    published = {
+        eval_id
+        for eval_id, item in repository.by_id.items()
+        if "grader" in item.value or item.value.get("graders")
+    }
+    for path, entry in repository.runs():
+        place = layout.run_place(path, repository.folders)
+        values.update(_of_run(repository.content.read(entry.sha), place.eval_id in published))
     known = "\n".join(public)
-    return {value for value in values if value not in known}
+    return {v for v in values if v not in _own_words() and not _stands_in(v, known)}
 
 
-def _of_run(data: bytes) -> Iterator[str]:
+@cache
+def _own_words() -> frozenset[str]:
+    paths = (path for path in _OWN_TEXT.rglob("*") if path.suffix in (".py", ".j2"))
+    return frozenset(
+        word for path in paths for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
+    )
+
+
+def _stands_in(value: str, known: str) -> bool:
+    """True when a value stands in a text by itself, not as part of a longer word or number."""
+    if value not in known:
+        return False
+    before = r"(?<![0-9A-Za-z_])" if value[:1].isalnum() else ""
+    after = r"(?![0-9A-Za-z_])" if value[-1:].isalnum() else ""
+    return re.search(before + re.escape(value) + after, known) is not None
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Yield the field names of an answer or of its scores."""
+    if isinstance(value, dict):
+        yield from (name for name in value if len(name.strip()) >= _MIN_TEXT)
+
+
+def _of_run(data: bytes, published: bool) -> Iterator[str]:
+    """Yield a run's graded values; its field names are some where its rule is withheld."""
     try:
         record = jsontext.loads(data).value
     except Unreadable:
@@ -136,7 +196,9 @@ def _of_run(data: bytes) -> Iterator[str]:
     graded = result.get("grader_result") if isinstance(result, dict) else None
     if isinstance(result, dict):
         yield from _values("answer", result.get("agent_answer"))
+        yield from () if published else _names(result.get("agent_answer"))
     if isinstance(graded, dict):
+        yield from () if published else _names(graded.get("field_scores"))
         for key in ("agent_answer", "metrics", "reasoning"):
             yield from _values(key, graded.get(key))
 
@@ -185,7 +247,7 @@ def surfaces(folders: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
     """Yield (place, bytes) of everything below the folders: file names, raw bytes, decoded tables."""
     for folder in folders:
         for path in sorted(item for item in folder.rglob("*") if item.is_file()):
-            yield f"{path} (name)", str(path).encode("utf-8", "surrogateescape")
+            yield f"{folder} (a file's name)", str(path).encode("utf-8", "surrogateescape")
             yield str(path), path.read_bytes()
             if path.suffix == ".parquet":
                 yield from decoded(path)

@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from benchproof.config import AS_OF
 from benchproof.tables import replacing
 
 SEAL = "seal.json"
@@ -51,9 +52,14 @@ def write_seal(folder: Path, values: Mapping[str, Any]) -> None:
 
 
 def point_latest(results: Path, label: str) -> None:
-    """Make <results>/latest lead to the newest complete report, unless this one is older than that."""
+    """Make <results>/latest lead to the newest complete report of a date, unless this one is older; an
+    audit of the past is never the latest.
+    """
     link = results / "latest"
-    if link.is_symlink() and os.readlink(link) > label and is_complete(link):
+    known = os.readlink(link) if link.is_symlink() else ""
+    if label.startswith(AS_OF) or (
+        not known.startswith(AS_OF) and known > label and is_complete(link)
+    ):
         return
     part = results / f"latest.{os.getpid()}.part"
     part.unlink(missing_ok=True)

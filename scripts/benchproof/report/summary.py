@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+import unicodedata
+from itertools import accumulate
 
 from benchproof.report.facts import UNTESTED, Facts, RepoFacts, widest
 
 LINES, COLUMNS = 24, 80
+#: A longer name is cut, so that every repository keeps its verdict.
+_PLACE = 32
 
 
 def render(facts: Facts, folder: str) -> str:
@@ -36,7 +40,7 @@ def _headline(facts: Facts) -> str:
 
 def _verdicts(facts: Facts, room: int) -> list[str]:
     """One line per repository with its commit, two where they fit; what doesn't fit is counted."""
-    width = widest([_place(r) for r in facts.repositories])
+    width = min(_PLACE, widest([_place(r) for r in facts.repositories]))
     blocks = [_wrapped(r.verdict, f"{_place(r):{width}}  ", 2) for r in facts.repositories]
     if sum(map(len, blocks)) > room:
         blocks = [block[:1] for block in blocks]
@@ -47,7 +51,8 @@ def _verdicts(facts: Facts, room: int) -> list[str]:
 
 
 def _place(repository: RepoFacts) -> str:
-    return f"{repository.name}@{repository.commit[:7]}" if repository.commit else repository.name
+    commit = f"@{repository.commit[:7]}" if repository.commit else ""
+    return _fit(repository.name, _PLACE - len(commit)) + commit
 
 
 def _wrong(facts: Facts) -> list[str]:
@@ -107,4 +112,13 @@ def _wrapped(text: str, lead: str, most: int) -> list[str]:
 
 def _cut(line: str) -> str:
     printable = "".join(char if char.isprintable() else "?" for char in line.rstrip())
-    return printable if len(printable) <= COLUMNS else printable[: COLUMNS - 1] + "…"
+    return _fit(printable, COLUMNS)
+
+
+def _fit(text: str, columns: int) -> str:
+    """Cut a text to a number of terminal columns; East Asian wide characters take two."""
+    widths = [2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text]
+    if sum(widths) <= columns:
+        return text
+    kept = sum(total <= columns - 1 for total in accumulate(widths))
+    return text[:kept] + "…"

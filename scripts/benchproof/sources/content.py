@@ -6,9 +6,11 @@ nor a network, and cannot tell which source was used.
 
 from __future__ import annotations
 
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from benchproof.errors import VaultError
@@ -17,6 +19,17 @@ from benchproof.sources.base import Entry
 from benchproof.vault import private_file
 
 _LISTING = "tree"
+#: What zipfile and zlib raise for damaged bytes, wherever these stand.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+)
 
 
 class Content:
@@ -39,7 +52,7 @@ class Content:
             raise VaultError(
                 f"{self._where}: blob {sha} is missing; run the mirror stage again."
             ) from None
-        except (zipfile.BadZipFile, OSError, EOFError):
+        except _DAMAGE:
             raise VaultError(f"{self._where}: damaged; delete this file and run again.") from None
         objects.prove("blob", sha, data, self._where)
         return data
@@ -48,13 +61,15 @@ class Content:
 @contextmanager
 def opened(path: Path) -> Iterator[Content]:
     """Open an archive for reading; raises VaultError when it is missing or damaged."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            yield Content(archive, str(path))
-    except FileNotFoundError:
-        raise VaultError(f"{path}: missing; run the mirror stage again.") from None
-    except (zipfile.BadZipFile, KeyError):
-        raise VaultError(f"{path}: damaged; delete this file and run again.") from None
+    with ExitStack() as stack:
+        try:
+            archive = stack.enter_context(zipfile.ZipFile(path))
+            found = Content(archive, str(path))
+        except FileNotFoundError:
+            raise VaultError(f"{path}: missing; run the mirror stage again.") from None
+        except (*_DAMAGE, KeyError):
+            raise VaultError(f"{path}: damaged; delete this file and run again.") from None
+        yield found
 
 
 def blob_ids(path: Path) -> set[str]:
@@ -62,7 +77,7 @@ def blob_ids(path: Path) -> set[str]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-    except (FileNotFoundError, zipfile.BadZipFile):
+    except _DAMAGE:
         return set()
     return {name.removeprefix("blobs/") for name in names if name != _LISTING}
 

@@ -71,7 +71,7 @@ class GitSource:
     def tree(self, pin: Pin) -> list[Entry]:
         """Walk the tree objects of the mirror, each hashed against its id."""
         assert pin.tree_sha is not None
-        git = self._mirror(pin.repo)
+        git = self._holding(pin)
         entries: list[Entry] = []
         with git.objects() as reader:
             waiting = [(b"", pin.tree_sha)]
@@ -89,7 +89,7 @@ class GitSource:
 
     def blobs(self, pin: Pin, wanted: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
         """Fetch what the mirror lacks in one request, then read and prove each blob."""
-        git = self._mirror(pin.repo)
+        git = self._holding(pin)
         here = git.sizes(wanted)
         missing = sorted(sha for sha in wanted if sha not in here)
         if missing:
@@ -99,6 +99,16 @@ class GitSource:
                 _, data = reader.read(sha)
                 objects.prove("blob", sha, data, f"{pin.repo}@{pin.commit_sha}")
                 yield sha, data
+
+    def _holding(self, pin: Pin) -> Git:
+        """Return the mirror with the pinned commit in it: a mirror may have been deleted since, and the
+        other source may have made the pin.
+        """
+        assert pin.commit_sha is not None
+        git = self._mirror(pin.repo)
+        if pin.commit_sha not in git.sizes([pin.commit_sha]):
+            self._fetch_commit(git, self._url(pin.repo, pin.resolved_repo), pin.commit_sha)
+        return git
 
     # -- pinning ------------------------------------------------------------------------------------
 
@@ -110,7 +120,9 @@ class GitSource:
         if sha not in git.sizes([sha]):
             self._fetch_commit(git, url, sha)
         with git.objects() as reader:
-            _, data = reader.read(sha)
+            kind, data = reader.read(sha)
+        if kind != "commit":
+            raise Absent("ref_missing", f"{spec.repo}@{spec.ref}")
         objects.prove("commit", sha, data, spec.repo)
         commit = objects.parse_commit(data)
         git.local("update-ref", f"refs/benchproof/pins/{sha}", sha)
@@ -162,7 +174,7 @@ class GitSource:
                 return listed[name]
         if not listed and not self._list_refs(spec, url, []):
             raise Absent("empty", spec.repo)
-        if spec.ref == "HEAD":
+        if "HEAD" in listed and spec.ref == "HEAD":
             return listed["HEAD"]
         if _SHORT_SHA.fullmatch(spec.ref):
             return self._full_id(spec, url)

@@ -42,11 +42,11 @@ _CAUSES: tuple[tuple[str, Cause], ...] = (
     ("http 5", "server_error"),
     ("operation too slow", "stalled"),
     ("timed out", "timeout"),
-    ("certificate", "tls"),
-    ("ssl", "tls"),
     ("failed to connect", "refused"),
     ("connection refused", "refused"),
     ("couldn't connect", "refused"),
+    ("certificate", "tls"),
+    ("ssl", "tls"),
     ("reset by peer", "reset"),
     ("early eof", "reset"),
     ("unexpected disconnect", "reset"),
@@ -71,6 +71,8 @@ _ABSENT: tuple[tuple[str, AbsentStatus], ...] = (
     ("not our ref", "ref_missing"),
     ("unadvertised object", "ref_missing"),
 )
+#: What git quotes: addresses, paths and refs, whose words must not be taken for git's.
+_QUOTED = re.compile(r"'[^'\n]*'")
 MOVED = re.compile(r"returned error: 30[1278]|unable to update url base from redirection")
 
 
@@ -287,7 +289,7 @@ def _count(reading: int, tally: Tally) -> None:
 
 def _classified(error: str, what: str) -> BenchproofError:
     """Turn git's message into one of ours; its own text may hold a URL and is not passed on."""
-    text = error.lower()
+    text = _QUOTED.sub("''", error).lower()
     if MOVED.search(text):
         return Moved(f"{what}: the server redirects this repository.")
     for sign, status in _ABSENT:

@@ -9,10 +9,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from benchproof.errors import AllowanceTooSmall, BenchproofError, Unreachable
+from benchproof.errors import Absent, AllowanceTooSmall, BenchproofError, Unreachable, VaultError
 from benchproof.inventory import layout
 from benchproof.sources import content
 from benchproof.sources.base import Entry, Pin, RepoSpec, Source
+from benchproof.sources.gitcmd import Moved
 from benchproof.vault import Vault, read_json, write_json
 
 log = logging.getLogger("benchproof")
@@ -75,7 +76,7 @@ def mirror(
     path = vault.content(spec.repo, commit)
     here = content.blob_ids(path)
     try:
-        if here and _wanted(_listing(path), spec).keys() <= here:
+        if here and _holds(path, spec, here):
             return _record(commit, len(here))
         if source is None:
             return {"status": "unknown", "reason": "offline", "commit_sha": commit, "blobs": 0}
@@ -83,6 +84,11 @@ def mirror(
     except Unreachable as error:
         log.warning("%s", error)
         return {"status": "unknown", "reason": error.cause, "commit_sha": commit, "blobs": 0}
+    except (Absent, Moved) as error:
+        # It left after it was pinned; its pin stays, and the others go on.
+        log.warning("%s", error)
+        reason = error.status if isinstance(error, Absent) else "redirected"
+        return {"status": "unknown", "reason": reason, "commit_sha": commit, "blobs": 0}
     except AllowanceTooSmall as error:
         log.warning("%s: %s", spec.repo, error)
         return {"status": "unknown", "reason": "allowance", "commit_sha": commit, "blobs": 0}
@@ -101,9 +107,13 @@ def _wanted(entries: list[Entry], spec: RepoSpec) -> dict[str, bytes]:
     return layout.needed(entries, spec)
 
 
-def _listing(path: Path) -> list[Entry]:
-    with content.opened(path) as archive:
-        return archive.entries
+def _holds(path: Path, spec: RepoSpec, here: set[str]) -> bool:
+    """True when an archive has all that is needed; one that is damaged has nothing and is made again."""
+    try:
+        with content.opened(path) as archive:
+            return _wanted(archive.entries, spec).keys() <= here
+    except VaultError:
+        return False
 
 
 def _record(commit: str, blobs: int) -> dict[str, Any]:

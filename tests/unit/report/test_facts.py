@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -120,8 +121,9 @@ def test_only_what_stayed_unknown_makes_a_report_incomplete(
     pins: list[Row], reconciliation: list[Row], complete: bool
 ) -> None:
     """Law 3: refused is a fact, unreachable is not."""
-    found = facts(pins=pins, reconciliation=reconciliation)
+    found = replace(facts(pins=pins, reconciliation=reconciliation), members=1)
     assert found.complete is complete
+    assert not replace(found, members=2).complete
     assert [r.repo for r in found.unknown] == ([] if complete else ["demo/one"])
 
 
