@@ -18,17 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 from benchproof import findings, provenance, tables
 from benchproof.errors import BenchproofError
-from benchproof.inventory.repository import Repository
+from benchproof.outputs import ERROR
 from benchproof.sources import content
 from benchproof.sources.base import RepoSpec
 from benchproof.vault import Vault, read_json, write_json
 
 if TYPE_CHECKING:
     from benchproof.http import Traffic
+    from benchproof.inventory.repository import Repository
 
 log = logging.getLogger("benchproof")
-#: Begins the line of a log that `report_failures` repeats as the last word of a failed run.
-ERROR = "error: "
 
 
 def run(main: Callable[[Job], None], snakemake: Any) -> None:
@@ -81,6 +80,8 @@ class Job:
 
     @contextmanager
     def _open(self, spec: RepoSpec, commit: str) -> Iterator[Repository]:
+        from benchproof.inventory.repository import Repository  # half of the jobs open none
+
         with content.opened(self.vault.content(spec.repo, commit)) as archive:
             yield Repository(spec, commit, archive)
 

@@ -9,6 +9,7 @@ import atexit
 import json
 import os
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,10 @@ from typing import Any
 from benchproof import config as configuration
 from benchproof import provenance
 from benchproof.errors import BenchproofError, ConfigError, LeaseHeld
-from benchproof.job import ERROR
 from benchproof.lease import Lease
+from benchproof.outputs import ERROR, TABLES, replacing
 from benchproof.pending import Pending
 from benchproof.report.seal import is_complete
-from benchproof.tables import SPECS, replacing
 from benchproof.vault import Vault, sweep, write_json
 
 #: Hands the day of a run to nested processes, so that midnight cannot split a run in two.
@@ -60,7 +60,7 @@ class Audit:
     @property
     def tables(self) -> list[str]:
         """Paths of every table that a report is written from."""
-        return [self.result(name) for name in SPECS]
+        return [self.result(name) for name in TABLES]
 
     @property
     def metadata_folders(self) -> list[str]:
@@ -141,12 +141,14 @@ class Audit:
 
     def succeed(self) -> None:
         """At the end of a good run: show the first screen of the report, when there is a new one."""
+        _cancel_timers()
         summary = Path(self.result("summary.md"))
         if summary.exists():
             _last_words([summary.read_text(encoding="utf-8").rstrip()])
 
     def fail(self) -> None:
         """At the end of a failed run: one line per failed job, ours and last."""
+        _cancel_timers()
         lines = []
         for path in sorted(Path(self.out, "logs").glob("*.log")):
             text = path.read_text(encoding="utf-8", errors="replace")
@@ -183,6 +185,13 @@ class Audit:
         for path in Path(self.out, "logs").glob("*.log"):
             if ERROR in path.read_text(encoding="utf-8", errors="replace"):
                 path.unlink()
+
+
+def _cancel_timers() -> None:
+    """End the timers of Snakemake's rate limiter: each would hold up the end of the process by a second."""
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
 
 
 def _last_words(lines: list[str]) -> None:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from benchproof import tables
 from benchproof.errors import TableError
+from benchproof.outputs import TABLES
 from benchproof.tables import SPECS
 
 SCRIPTS = Path(tables.__file__).resolve().parents[1]
@@ -289,3 +290,7 @@ def test_what_is_not_the_table_is_refused(tmp_path: Path, kind: str) -> None:
         path.write_bytes(b"not a table" if kind == "text" else data[:-20])
     with pytest.raises(TableError, match=r"t\.parquet: not a"):
         tables.read(path, "tree")
+
+
+def test_the_list_of_tables_is_that_of_the_schemas() -> None:
+    assert tuple(SPECS) == TABLES

@@ -16,8 +16,8 @@ import yaml
 
 from benchproof import config, provenance, workflow
 from benchproof.cli import DEFAULTS
-from benchproof.job import ERROR
 from benchproof.lease import MARK, Lease
+from benchproof.outputs import ERROR
 from benchproof.workflow import Audit
 
 RAW: dict[str, Any] = yaml.safe_load(DEFAULTS.read_text(encoding="utf-8"))

@@ -14,8 +14,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -228,6 +227,7 @@ def _texts(name: str, text: str) -> Iterator[str]:
         yield text
 
 
+@lru_cache(maxsize=1 << 16, typed=True)  # a record holds its answer twice
 def _rare(number: int | float) -> bool:
     if isinstance(number, int):
         return len(str(abs(number))) >= _MIN_DIGITS if abs(number) < 10**300 else True
@@ -239,8 +239,8 @@ def _rare(number: int | float) -> bool:
 
 def _simple_fraction(number: float) -> bool:
     """Scores and accuracies are fractions of small counts; a value that equals one proves nothing."""
-    near = Fraction(number).limit_denominator(100)
-    return abs(float(near) - number) <= 1e-12 * max(1.0, abs(number))
+    near = 1e-12 * max(1.0, abs(number))
+    return any(abs(round(number * n) / n - number) <= near for n in range(1, 101))
 
 
 def surfaces(folders: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
@@ -257,7 +257,7 @@ def decoded(path: Path) -> Iterator[tuple[str, bytes]]:
     """Yield each column of a table, and its metadata, as text a value cannot hide in."""
     import pyarrow.parquet as pq
 
-    table = pq.read_table(path, partitioning=None)
+    table = pq.ParquetFile(path).read(use_threads=False)
     for name in table.column_names:
         cells = table.column(name).to_pylist()
         yield (

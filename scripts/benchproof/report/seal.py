@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchproof.config import AS_OF
-from benchproof.tables import replacing
+from benchproof.outputs import replacing
 
 SEAL = "seal.json"
 #: Files that change while an audit runs and are no part of its result.

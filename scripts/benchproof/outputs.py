@@ -1,0 +1,55 @@
+"""What a report folder holds, and how a file gets there: whole or not at all.
+
+Kept apart from the tables' schemas, since the Snakefile needs names only and pyarrow takes 0.3 s to import.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from benchproof.errors import TableError
+from benchproof.vault import partial
+
+#: Names of the tables, in the order of `tables.SPECS`, which a test holds to this list.
+TABLES: Final = (
+    "pins",
+    "tree",
+    "manifest",
+    "reconciliation",
+    "evals",
+    "eval_handles",
+    "graders",
+    "tolerances",
+    "runs",
+    "run_fields",
+    "readings",
+    "models",
+    "findings",
+    "traffic",
+)
+#: Begins the line of a log that is repeated as the last word of a failed run.
+ERROR: Final = "error: "
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside `path` that takes its name when the block ends well.
+
+    Modes follow the umask, so that a group can read results. Raises TableError naming the folder when
+    there is no room; the previous file stays as it was.
+    """
+    part = partial(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield part
+        os.replace(part, path)
+    except OSError as error:
+        raise TableError(
+            f"{path}: cannot be written ({error.strerror}); free room or permissions there and run again."
+        ) from None
+    finally:
+        part.unlink(missing_ok=True)
