@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import resource
 import statistics
 import sys
 import tempfile
@@ -97,10 +95,16 @@ def _clock(work: Callable[[], object]) -> tuple[float, float]:
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
-def _resident() -> float:
-    """Return the resident memory of this process, MB."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGESIZE") / 1e6
+def _peak() -> float:
+    """Return the highest resident memory of this process since `_forget_peak`, MB."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:", 1)[1].split(None, 1)[0]) / 1000
+
+
+def _forget_peak() -> float:
+    """Let the peak start again from what is resident now; return that, MB."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return _peak()
 
 
 def _grade(store: content.Content | Memory) -> Regraded:
@@ -130,9 +134,9 @@ def measure(number: int, repeat: int) -> dict[str, Any]:
     """Measure one number of runs; times are lists of (wall, cpu) seconds, memory is in MB."""
     entries, blobs = invented(number)
     store = Memory(entries, blobs)
-    before = _resident()
+    before = _forget_peak()
     graded = _clock(lambda: _grade(store))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    peak = _peak()
     found: dict[str, Any] = {
         "runs": number,
         "megabytes": sum(map(len, blobs.values())) / 1e6,

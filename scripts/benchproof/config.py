@@ -299,8 +299,10 @@ def _refuse_duplicates(family: tuple[RepoSpec, ...]) -> None:
 
 def _narrow(family: tuple[RepoSpec, ...], only: list[str]) -> tuple[RepoSpec, ...]:
     """Return the members that `only` names, in family order; all when it is empty."""
-    known = {spec.repo.split("/", 1)[1]: spec for spec in family} | {
-        spec.repo: spec for spec in family
+    short = [spec.repo.split("/", 1)[1] for spec in family]
+    known = {spec.repo: spec for spec in family}
+    known |= {
+        name: spec for name, spec in zip(short, family, strict=True) if short.count(name) == 1
     }
     for name in only:
         if name not in known:

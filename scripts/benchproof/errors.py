@@ -41,11 +41,14 @@ AbsentStatus = Literal["missing", "private", "empty", "ref_missing"]
 
 def safe_url(url: str) -> str:
     """Return scheme, host, port and path of a URL; the query, fragment and userinfo are dropped."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "an unreadable URL"
     host = parts.hostname or ""
     if ":" in host:
         host = f"[{host}]"
-    port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{host}{port}{parts.path}"
 
 
@@ -65,8 +68,9 @@ class ProofError(BenchproofError):
 
     def __init__(self, kind: str, expected: str, actual: str, where: str) -> None:
         super().__init__(
-            f"{where}: {kind} does not hash to its id: expected {expected}, got {actual}. "
-            "Nothing was kept; run again, and if it stays so the upstream or a proxy alters content."
+            f"{where}: {kind} does not hash to its id: expected {expected}, got {actual}. Nothing was kept. "
+            "Run again; if it stays so, a mirror that is named here is damaged and can be deleted, or the "
+            "upstream or a proxy alters content."
         )
         self.kind, self.expected, self.actual, self.where = kind, expected, actual, where
 
@@ -96,7 +100,7 @@ class AllowanceTooSmall(BenchproofError):
         when = f" It resets at {reset_at:%Y-%m-%d %H:%M} UTC." if reset_at else ""
         super().__init__(
             f"{needed} requests are needed and {allowed} are left in GitHub's allowance.{when} "
-            "Set GITHUB_TOKEN, use `source: git`, or run again later: what has arrived is kept."
+            "Set GITHUB_TOKEN or use `source: git`; what has arrived is kept."
         )
         self.needed, self.allowed, self.reset_at = needed, allowed, reset_at
 

@@ -6,6 +6,7 @@ are stable over dates: they depend on rule, repository, path and pointer alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -272,7 +273,8 @@ def repeated_keys(
     Public are the words of the format, and what stands in the prompt: other keys may be graded labels.
     """
     listed = list(names)
-    shown = [name for name in listed if name in _FORMAT_KEYS or (name and name in public)]
+    words = set(re.findall(r"\w+", public))
+    shown = [name for name in listed if name in _FORMAT_KEYS or name in words]
     hidden = f", {len(listed) - len(shown)} not named here" if len(shown) < len(listed) else ""
     detail = f"Duplicate key: {', '.join(shown)}{hidden}." if shown else ""
     return (

@@ -56,8 +56,8 @@ def _unneeded(vault: Vault, config: Config) -> Iterator[Path]:
             yield path
     # Blobs that came one by one stand in the archives of their commits as well.
     yield from vault.root.glob("objects/*/*")
-    for path in vault.root.glob("mirrors/*.git"):
-        if path.name.removesuffix(".git").removesuffix(".history") not in repositories:
+    for path in (*vault.root.glob("mirrors/*.git"), *vault.root.glob("history/*.git")):
+        if path.name.removesuffix(".git") not in repositories:
             yield path
 
 

@@ -3,6 +3,7 @@
 ```
 <resources>/
   mirrors/<owner>+<name>.git     blob-less git mirrors, each pin held by a ref
+  history/<owner>+<name>.git     commits without trees, for past dates and short ids
   objects/<aa>/<id>              proven blobs that came one by one over REST
   content/<owner>+<name>/<commit>.zip   listing and needed blobs of one commit
   pins/<label>/<owner>+<name>.<ref digest>.json   what was pinned on that date, once
@@ -56,6 +57,10 @@ class Vault:
     def mirror(self, repo: str) -> Path:
         """Return the bare git mirror of a repository."""
         return self.root / "mirrors" / f"{slug(repo)}.git"
+
+    def history(self, repo: str) -> Path:
+        """Return the bare git mirror of a repository's commits alone."""
+        return self.root / "history" / f"{slug(repo)}.git"
 
     def content(self, repo: str, commit: str) -> Path:
         """Return the archive that holds what an audit needs of one commit."""

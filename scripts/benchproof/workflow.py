@@ -45,6 +45,11 @@ class Audit:
     @classmethod
     def open(cls, raw: Mapping[str, Any]) -> Audit:
         """Return the audit of a merged configuration; a wrong one ends the process with one line."""
+        # Jobs import the library that runs here, whatever else the environment knows by its name.
+        known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        os.environ["PYTHONPATH"] = os.pathsep.join(
+            filter(None, dict.fromkeys([str(provenance.SCRIPTS), *known]))
+        )
         try:
             return cls(raw)
         except BenchproofError as error:

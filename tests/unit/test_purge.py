@@ -37,7 +37,7 @@ class Bench:
             write_json(self.vault.content("demo/one", commit), "content")
         for repo in ("demo/one", "demo/gone"):
             private_folder(self.vault.mirror(repo))
-            private_folder(self.vault.mirror(f"{repo}.history"))
+            private_folder(self.vault.history(repo))
         (self.results / "latest").symlink_to("2026-01-02")
 
     def doomed(self, report: str | None = None) -> set[str]:
@@ -54,7 +54,7 @@ def test_what_no_report_needs_goes(bench: Bench) -> None:
     assert bench.doomed() == {
         f"vault/content/demo+one/{GONE}.zip",
         "vault/mirrors/demo+gone.git",
-        "vault/mirrors/demo+gone.history.git",
+        "vault/history/demo+gone.git",
     }
 
 

@@ -188,7 +188,7 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
         "tables.write(sys.argv[1], 'tree', rows, {'pins': {'b': 'x', 'a': 'y'}})"
     )
     digests = set()
-    for seed, zone in (("0", "UTC"), ("1", "Pacific/Auckland"), ("2", "America/New_York")):
+    for seed, zone in (("0", "UTC"), ("1", "Pacific/Auckland")):
         path = tmp_path / seed / "t.parquet"
         environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SCRIPTS)}
         environment |= {

@@ -17,6 +17,7 @@ from benchproof.grading import rule_status
 from benchproof.inventory.reconcile import stem_of, valid_id
 
 _HANDLE = re.compile(r"latch://[A-Za-z0-9][A-Za-z0-9._/-]{0,300}")
+_WORD = re.compile(r"[A-Za-z][A-Za-z_]{0,31}")
 _REQUIRED = ("id", "task", "metadata", "data_node")
 _FLAGS = {
     "bom": "json_bom",
@@ -177,6 +178,11 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def _word(value: Any) -> str | None:
+    """A name that a format could use; anything longer or odder might be a value and stays inside."""
+    return value if isinstance(value, str) and _WORD.fullmatch(value) else None
+
+
 def _form(value: Mapping[str, Any]) -> str:
     return "grader" if "grader" in value else "graders" if "graders" in value else "none"
 
@@ -231,12 +237,12 @@ def _tolerances(config: Any) -> Iterator[dict[str, Any]]:
     tolerances = config.get("tolerances") if isinstance(config, dict) else None
     for name, entry in tolerances.items() if isinstance(tolerances, dict) else ():
         shaped = entry if isinstance(entry, dict) else {}
-        declared = _text(shaped.get("type"))
+        declared = _word(shaped.get("type"))
         status = "ok" if isinstance(entry, dict) else "malformed"
         yield {
             "field": name,
             "declared_type": declared,
-            "keys": sorted(shaped),
+            "keys": sorted(filter(None, map(_word, shaped))),
             "mode": _mode(declared, shaped) if status == "ok" else None,
             "status": status,
             "reason": None if status == "ok" else "not_an_object",

@@ -34,7 +34,7 @@ _SHORT_SHA = re.compile(r"[0-9a-f]{7,39}")
 _IDS_AT_ONCE = 1500
 #: Causes that a second try may cure; a host that can't be found or refuses is asked twice only.
 _ONE_TRY = {"no_network", "host_not_allowed", "git_failed"}
-_PASSING = {"timeout", "stalled", "reset", "throttled", "server_error"}
+_PASSING = {"timeout", "stalled", "reset", "throttled", "server_error", "malformed"}
 _HOPELESS_AFTER = 2
 
 
@@ -78,7 +78,7 @@ class GitSource:
             while waiting:
                 prefix, sha = waiting.pop()
                 _, data = reader.read(sha)
-                objects.prove("tree", sha, data, f"{pin.repo}@{pin.commit_sha}")
+                objects.prove("tree", sha, data, self._where(pin))
                 for mode, name, child in objects.parse_tree(data):
                     if mode in ("40000", "040000"):
                         waiting.append((prefix + name + b"/", child))
@@ -97,7 +97,7 @@ class GitSource:
         with git.objects() as reader:
             for sha in wanted:
                 _, data = reader.read(sha)
-                objects.prove("blob", sha, data, f"{pin.repo}@{pin.commit_sha}")
+                objects.prove("blob", sha, data, self._where(pin))
                 yield sha, data
 
     def _holding(self, pin: Pin) -> Git:
@@ -165,8 +165,8 @@ class GitSource:
 
     def _resolve(self, spec: RepoSpec, url: str) -> str:
         """Return the commit a ref names: a full id as it is, a branch, a tag (peeled), a short id."""
-        if _SHA.fullmatch(spec.ref):
-            return spec.ref
+        if _SHA.fullmatch(spec.ref.lower()):
+            return spec.ref.lower()
         branch, tag = f"refs/heads/{spec.ref}", f"refs/tags/{spec.ref}"
         listed = self._list_refs(spec, url, ["HEAD", branch, tag, f"{tag}^{{}}"])
         for name in (branch, f"{tag}^{{}}", tag):
@@ -189,7 +189,7 @@ class GitSource:
 
     def _history(self, spec: RepoSpec, url: str, *also: str) -> Git:
         """Bring all commits of branches and tags, without trees; the main mirror stays shallow."""
-        git = self._mirror(spec.repo, ".history")
+        git = self._opened(self._vault.history(spec.repo))
         refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", *also]
         self._ask(
             git, url, ["fetch", "--quiet", "--force", "--filter=tree:0"], ["origin", *refspecs]
@@ -282,9 +282,13 @@ class GitSource:
     def _shown(self, url: str) -> str:
         return url.removesuffix(".git").removeprefix(f"{self._endpoint}/")
 
-    def _mirror(self, repo: str, kind: str = "") -> Git:
-        folder = self._vault.mirror(repo)
-        folder = folder.with_name(f"{folder.stem}{kind}.git")
+    def _where(self, pin: Pin) -> str:
+        return f"{pin.repo}@{pin.commit_sha} in {self._vault.mirror(pin.repo)}"
+
+    def _mirror(self, repo: str) -> Git:
+        return self._opened(self._vault.mirror(repo))
+
+    def _opened(self, folder: Path) -> Git:
         git = Git(folder, self._vault.home(), self._timeout_s)
         if not (folder / "HEAD").exists():
             private_folder(folder)

@@ -54,6 +54,9 @@ _CAUSES: tuple[tuple[str, Cause], ...] = (
     ("transfer closed", "reset"),
     ("empty reply", "reset"),
     ("rpc failed", "reset"),
+    ("corrupt", "malformed"),
+    ("inflate", "malformed"),
+    ("index-pack", "malformed"),
     ("transport 'http", "host_not_allowed"),
     ("not allowed", "host_not_allowed"),
 )
