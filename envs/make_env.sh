@@ -27,7 +27,7 @@ if [ -n "$missing" ]; then
 fi
 
 if [ ! -x .venv/bin/python ]; then
-    echo "Making .venv: about 160 MB are downloaded and 560 MB written; that takes one to three minutes."
+    echo "Making .venv: about 130 MB are downloaded and 520 MB written; that takes one to three minutes."
     "$found" -m venv .venv
 elif [ "$lock" != requirements.txt ]; then
     echo "Adding what the tests need to .venv: about 60 MB are downloaded; that takes under a minute."

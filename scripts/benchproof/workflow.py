@@ -162,7 +162,10 @@ class Audit:
                 f"benchproof: {path.stem} failed: {message} (log: {path})" for message in said[-1:]
             ]
         _last_words(
-            lines or [f"benchproof: a job failed before it could say why; logs: {self.out}/logs"]
+            lines
+            or [
+                f"benchproof: stopped before a job could say why; run again to go on. Logs: {self.out}/logs"
+            ]
         )
 
     def _refuse_to_rewrite(self) -> None:

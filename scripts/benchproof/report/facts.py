@@ -111,6 +111,16 @@ class Facts:
         return f"{follow}; {evals} evals are public"
 
     @property
+    def builds(self) -> list[tuple[str, int, int]]:
+        """(grader build, recorded runs, runs whose verdict was derived again and agrees), sorted."""
+        counted: dict[str, list[int]] = {}
+        for run in self.tables["runs"]:
+            row = counted.setdefault(run["grader_version"] or "not recorded", [0, 0])
+            row[0] += 1
+            row[1] += run["passed_agrees"] is True
+        return [(build, runs, agree) for build, (runs, agree) in sorted(counted.items())]
+
+    @property
     def by_severity(self) -> dict[str, int]:
         """Number of findings per severity, worst first, zeros included."""
         found = Counter(row["severity"] for row in self.tables["findings"])
