@@ -210,7 +210,7 @@ def test_old_errors_are_not_repeated_and_silence_is_explained(
     made.fail()
     err = last_words(said, capsys)
     assert "yesterday" not in err
-    assert "a job failed before it could say why" in err
+    assert "stopped before a job could say why" in err
     assert (logs / "kept.log").exists()
 
 
