@@ -9,7 +9,3 @@ from benchproof.workflow import Audit
 AUDIT = Audit.open(config)
 if workflow.is_main_process:
     AUDIT.prepare(workflow.dryrun)
-
-
-wildcard_constraints:
-    rule_name="[a-z_]+",

@@ -27,38 +27,16 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoints:
-    """The hosts that may be contacted; `storage` may hold one leading wildcard per host."""
-
-    git: str
-    github_api: str
-    github_raw: str
-    signer: str
-    storage: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class HttpLimits:
-    """Requests under way at once, longest silence (s), tries per request, longest wait per request (s)."""
-
-    connections: int
-    timeout_s: float
-    tries: int
-    max_wait_s: float
-
-
-@dataclass(frozen=True, slots=True)
 class Config:
-    """A valid configuration. `family` is already narrowed by `only`; `members` counts the whole family."""
+    """A valid configuration. `family` is already narrowed by `only`; `members` counts the whole family.
+
+    `merged` holds every key; how the world is asked stands there alone, for the stages that ask it.
+    """
 
     date: str
     family: tuple[RepoSpec, ...]
     members: int
-    source: str
     offline: bool
-    git_mirrors: Mapping[str, str]
-    endpoints: Endpoints
-    http: HttpLimits
     as_of: str | None
     results: str
     resources: str
@@ -69,11 +47,6 @@ class Config:
     def label(self) -> str:
         """Name of the report's folder: the date, or asof-<day> for an audit of the past."""
         return f"{AS_OF}{self.as_of}" if self.as_of else self.date
-
-    @property
-    def as_of_time(self) -> datetime | None:
-        """The first instant that is too late for an audit of the past, UTC."""
-        return datetime.fromisoformat(self.as_of).replace(tzinfo=UTC) if self.as_of else None
 
     def content_digest(self) -> str:
         """sha256 hex over the keys that content tables depend on; endpoints, folders and limits are not."""
@@ -96,16 +69,11 @@ def load(raw: Mapping[str, Any], day: str) -> Config:
     _validate(merged)
     family = tuple(RepoSpec(**member) for member in merged["family"])
     _refuse_duplicates(family)
-    endpoints = merged["endpoints"]
     return Config(
         date=merged["date"] or day,
         family=_narrow(family, merged["only"]),
         members=len(family),
-        source=merged["source"],
         offline=merged["offline"],
-        git_mirrors=dict(merged["git_mirrors"]),
-        endpoints=Endpoints(**{**endpoints, "storage": tuple(endpoints["storage"])}),
-        http=HttpLimits(**merged["http"]),
         as_of=merged["as_of"],
         results=merged["results"].rstrip("/") or "/",
         resources=merged["resources"].rstrip("/") or "/",

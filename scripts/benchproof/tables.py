@@ -198,7 +198,13 @@ SPECS: dict[str, Spec] = {
         _spec(
             "readings",
             "reading",
-            {"reading": TEXT, "runs": WHOLE, "verdicts_changed": WHOLE, "fields_changed": WHOLE},
+            {
+                "reading": TEXT,
+                "runs": WHOLE,
+                "applies": WHOLE,
+                "verdicts_changed": WHOLE,
+                "fields_changed": WHOLE,
+            },
         ),
         _spec(
             "models",

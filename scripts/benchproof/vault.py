@@ -71,11 +71,6 @@ class Vault:
         named = sha256(ref.encode()).hexdigest()[:8]
         return self.root / "pins" / label / f"{slug(repo)}.{named}.json"
 
-    def pinned_labels(self) -> list[str]:
-        """Return the labels the vault has pins of, oldest first."""
-        folder = self.root / "pins"
-        return sorted(item.name for item in folder.iterdir()) if folder.is_dir() else []
-
     def work(self, results: str, label: str) -> Path:
         """Return the folder through which the jobs of one report hand over what must not leave."""
         name = "+".join(part for part in results.split("/") if part)

@@ -180,7 +180,8 @@ class Audit:
             raise ConfigError(
                 f"{self.out} is finished and was made with other {' and '.join(differing)}; it stays as "
                 "it is. Audit another --config date=…, give this one its own --config results=…, or "
-                f"remove it with `benchproof purge --report {self.config.label}`."
+                f"delete it with `benchproof purge --report {self.config.label} --yes` and this run's "
+                "--configfile."
             )
 
     def _clean_up(self) -> None:

@@ -105,7 +105,8 @@ def test_the_configuration_is_merged_as_snakemake_merges_it(here: Path) -> None:
         ]
     )
     found = cli._configured(options)
-    assert (found.http.tries, found.http.connections, found.http.max_wait_s) == (3, 4, 300)
+    limits = found.merged["http"]
+    assert (limits["tries"], limits["connections"], limits["max_wait_s"]) == (3, 4, 300)
     assert (found.notice, found.date, len(found.family)) == ("b", "2026-01-02", 1)
 
 

@@ -61,7 +61,6 @@ def test_the_defaults_are_valid() -> None:
         6,
         6,
     )
-    assert found.as_of_time is None
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -306,16 +305,14 @@ def test_text_from_the_command_line_gets_its_type(changes: dict[str, Any], value
     ],
 )
 def test_a_mirror_may_be_a_path_or_a_url(remote: str) -> None:
-    assert load(git_mirrors={"demo/one": remote}).git_mirrors == {"demo/one": remote}
+    assert load(git_mirrors={"demo/one": remote}).merged["git_mirrors"] == {"demo/one": remote}
 
 
 # --- what follows from it ------------------------------------------------------------------------
 
 
-def test_as_of_names_the_folder_and_its_instant() -> None:
-    found = load(as_of="2026-08-01")
-    assert found.label == "asof-2026-08-01"
-    assert found.as_of_time == datetime(2026, 8, 1, tzinfo=UTC)
+def test_as_of_names_the_folder() -> None:
+    assert load(as_of="2026-08-01").label == "asof-2026-08-01"
 
 
 @pytest.mark.parametrize(

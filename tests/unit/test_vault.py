@@ -131,14 +131,6 @@ def test_blobs_are_kept_by_id(tmp_path: Path) -> None:
     assert store.get("ab" * 20) == b"\x00x"
 
 
-def test_pinned_labels_are_sorted(tmp_path: Path) -> None:
-    vault = Vault(tmp_path)
-    assert vault.pinned_labels() == []
-    for label in ("2026-02-01", "2026-01-01"):
-        write_json(vault.pin_record(label, "a/b", "main"), {})
-    assert vault.pinned_labels() == ["2026-01-01", "2026-02-01"]
-
-
 def test_what_killed_writers_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
     kept = [
         tmp_path / name for name in ("x.part", "x.json.123.part", "download.h5ad.part", "y.json")

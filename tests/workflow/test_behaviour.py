@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchproof import tables
+from benchproof.report.html import MEANINGS
 from conftest import DAY, ROOT, Bench, content, kill_group, settings
 from family import Family, RepoTree, build_family, write_repo
 from upstream import Upstream
@@ -353,6 +354,8 @@ def test_variants_of_history_are_reconciled(tmp_path: Path) -> None:
     found = {row["repo"].split("/")[1]: row for row in bench.rows("reconciliation")}
     assert {name: found[name]["shape"] for name in shapes} == shapes
     assert found["variantbench"]["evals"] is None
+    met = {row["status"] for name in tables.SPECS for row in bench.rows(name) if "status" in row}
+    assert {"no_manifest", "unknown_shape"} <= met <= set(MEANINGS)
     rules = {row["rule"]: row["severity"] for row in bench.rows("findings")}
     assert rules["manifest_shape_unknown"] == "critical"
     assert rules["manifest_missing"] == "major"
@@ -369,6 +372,8 @@ def test_hostile_members_cost_rows_not_the_run(tmp_path: Path) -> None:
     evals = bench.rows("evals")
     assert any(row["status"] == "invalid_id" for row in evals + bench.rows("manifest"))
     assert any(row["status"] == "unreadable" for row in evals)
+    met = {row["status"] for name in tables.SPECS for row in bench.rows(name) if "status" in row}
+    assert {"invalid_id", "unreadable"} <= met <= set(MEANINGS)
     assert not (tmp_path.parent / "x").exists()
     assert not list(tmp_path.rglob("pwned"))
 

@@ -1,4 +1,4 @@
-"""Every command that the READMEs show runs, on the invented family."""
+"""What the READMEs show: commands are understood (as dry runs, or without a report), the demo is true."""
 
 from __future__ import annotations
 
@@ -67,6 +67,16 @@ def test_the_make_targets_of_the_readme_exist() -> None:
         assert re.search(rf"^{target}:", text, re.MULTILINE), target
 
 
+def test_the_commands_work_in_the_order_in_which_they_stand(bench: Bench) -> None:
+    """After the whole audit, one stage of one repository: the finished date is left alone."""
+    bench.audit()
+    line = next(line for line in documented() if line.startswith("snakemake regrade"))
+    done = bench.run(*shlex.split(line)[1:], "--configfile", str(bench.folder / "settings.json"))
+    assert done.returncode == 0, done.stdout[-2000:]
+    scratch = bench.folder / "results" / "scratch" / bench.out.name
+    assert {r["repo"] for r in tables.read(scratch / "runs.parquet", "runs")} == {"demo/scbench"}
+
+
 def test_the_demo_runs_in_a_fresh_copy(tmp_path: Path) -> None:
     """A whole audit of the planted family: every planted kind that this version knows is found."""
     for name in ("rules", "scripts", "config", "envs", "profiles"):
@@ -85,6 +95,13 @@ def test_the_demo_runs_in_a_fresh_copy(tmp_path: Path) -> None:
     latest = tmp_path / "results" / "demo" / "latest"
     assert "Invented data" in (latest / "report.html").read_text()
     assert "Invented data" in (latest / "summary.md").read_text()
+    shown = re.search(
+        r"ends like this:\n\n```\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL
+    )
+    assert shown is not None
+    ended = re.sub(r"\d{4}-\d\d-\d\d", "DAY", (latest / "summary.md").read_text()).splitlines()
+    told = re.sub(r"\d{4}-\d\d-\d\d", "DAY", shown.group(1)).splitlines()
+    assert [line for line in told if line not in ("…", *ended)] == []
     seal = json.loads((latest / "seal.json").read_text())
     assert seal["complete"] is True
     assert "Invented data" in seal["notice"]

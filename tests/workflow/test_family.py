@@ -103,6 +103,8 @@ def test_every_recorded_run_is_graded_again(audited: tuple[Bench, str]) -> None:
         None: 336,
     }
     assert sum(row["repo"] == "demo/scbench" for row in bench.rows("run_fields")) == 594
+    bounds = next(row for row in bench.rows("readings") if row["reading"] == "bounds")
+    assert (bounds["applies"], bounds["verdicts_changed"], bounds["fields_changed"]) == (48, 5, 46)
 
 
 def test_a_clean_family_gives_no_finding_but_its_duplicates(audited: tuple[Bench, str]) -> None:

@@ -54,6 +54,7 @@ class Regraded:
             {
                 "reading": name,
                 "runs": counts.runs,
+                "applies": counts.applies,
                 "verdicts_changed": counts.verdicts_changed,
                 "fields_changed": counts.fields_changed,
             }

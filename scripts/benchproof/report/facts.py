@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -42,8 +42,8 @@ class RepoFacts:
     status: str
     reason: str | None
     reconciliation: Mapping[str, Any]
-    graders: int
-    handles: int
+    graders: int | None
+    handles: int | None
     runs: int
     graded: int
     agreeing: int
@@ -63,7 +63,7 @@ class RepoFacts:
         if not self.runs:
             return f"no recorded runs; rule published for {self.graders} of {evals} evals"
         if not self.graded:
-            return f"0 of {self.runs} recorded verdicts can be checked; {_and_list(self.ungraded)}"
+            return f"0 of {self.runs} recorded verdicts can be checked; {and_list(self.ungraded)}"
         return (
             f"{self.agreeing} of {self.graded} recorded verdicts follow from the published rule; "
             f"that is {self.evals_with_runs} of {evals} public evals"
@@ -106,7 +106,7 @@ class Facts:
         """The whole family in one sentence, without its full stop."""
         graded = [row for row in self.tables["runs"] if row["status"] == "graded"]
         agree = sum(row["passed_agrees"] is True for row in graded)
-        evals = total(self.tables["reconciliation"], "evals")
+        evals = total([row["evals"] for row in self.tables["reconciliation"]])
         follow = f"{agree} of {len(graded)} recorded verdicts follow from a published rule"
         return f"{follow}; {evals} evals are public"
 
@@ -136,10 +136,20 @@ class Facts:
 
     @property
     def moved(self) -> list[str] | None:
-        """Names of repositories whose commit differs from the previous complete report's, or None."""
+        """Names of repositories whose commit differs from the previous complete report's, or None.
+
+        A repository whose commit is not known today has not been seen to move.
+        """
         if self.previous is None:
             return None
-        return [r.name for r in self.repositories if self.previous.get(r.repo) != r.commit]
+        pinned = [r for r in self.repositories if r.commit is not None]
+        return [r.name for r in pinned if self.previous.get(r.repo) != r.commit]
+
+    @property
+    def ungraded(self) -> str:
+        """Why recorded runs of the family have no derived verdict, counted; empty when all have one."""
+        runs = self.tables["runs"]
+        return and_list(Counter(run["status"] for run in runs if run["status"] != "graded"))
 
 
 def _unread(repository: RepoFacts) -> bool:
@@ -181,6 +191,7 @@ def _repository(pin: Mapping[str, Any], all_rows: Mapping[str, Rows]) -> RepoFac
     runs = of("runs")
     graded = [run for run in runs if run["status"] == "graded"]
     reconciliation = next(iter(of("reconciliation")))
+    read = reconciliation["status"] != "not_read"
     return RepoFacts(
         repo=repo,
         name=repo.split("/", 1)[1],
@@ -189,8 +200,10 @@ def _repository(pin: Mapping[str, Any], all_rows: Mapping[str, Rows]) -> RepoFac
         status=pin["status"],
         reason=pin["reason"],
         reconciliation=reconciliation,
-        graders=sum(row["grader_form"] in ("grader", "graders") for row in of("evals")),
-        handles=len({row["handle"] for row in of("eval_handles")}),
+        graders=sum(row["grader_form"] in ("grader", "graders") for row in of("evals"))
+        if read
+        else None,
+        handles=len({row["handle"] for row in of("eval_handles")}) if read else None,
         runs=len(runs),
         graded=len(graded),
         agreeing=sum(run["passed_agrees"] is True for run in graded),
@@ -202,13 +215,15 @@ def _repository(pin: Mapping[str, Any], all_rows: Mapping[str, Rows]) -> RepoFac
     )
 
 
-def _and_list(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{number} {name}" for name, number in counts.items())
+def and_list(counts: Mapping[str, int]) -> str:
+    """Counts by name as one text, by name."""
+    return ", ".join(f"{number} {name}" for name, number in sorted(counts.items()))
 
 
-def total(rows: Iterable[Mapping[str, Any]], column: str) -> int:
-    """Sum of a column, nulls left out."""
-    return sum(row[column] or 0 for row in rows)
+def total(counts: Sequence[int | None]) -> str:
+    """Sum of counts; a lower bound, and said to be one, when some of them are not known."""
+    known = str(sum(count or 0 for count in counts))
+    return f"at least {known}" if None in counts else known
 
 
 def widest(texts: Sequence[str], least: int = 0) -> int:

@@ -28,6 +28,15 @@ MEANINGS = {
     "invalid_config": "the published rule cannot be applied as it stands",
     "unreadable": "the file cannot be read",
     "eval_missing": "the run names an evaluation that the repository does not hold",
+    "not_read": "the content could not be had, so nothing was counted",
+    "no_manifest": "there is no manifest; the files themselves were counted",
+    "unknown_shape": "the manifest cannot be understood; the number of evaluations is not known",
+    "malformed": "it lacks what its format requires",
+    "invalid_id": "the id could not serve as a name on common systems",
+    "duplicate_id": "another file states the same id; this one has no rows of its own elsewhere",
+    "dangling": "the manifest names an evaluation that has no file",
+    "duplicate_identical": "the row repeats an earlier one",
+    "duplicate_conflicting": "the row contradicts an earlier one about the same evaluation",
 }
 
 
@@ -46,18 +55,21 @@ def render(facts: Facts) -> str:
 
 
 def _context(facts: Facts) -> dict[str, Any]:
-    statuses = {row["status"] for name in ("pins", "runs", "evals") for row in facts.tables[name]}
+    statuses = {row.get("status") for rows in facts.tables.values() for row in rows}
     return {
         "facts": facts,
         "untested": UNTESTED,
         "family_line": facts.family_line,
         "totals": {
-            name: total(facts.tables["reconciliation"], name)
+            name: total([row[name] for row in facts.tables["reconciliation"]])
             for name in ("rows", "evals", "files", "orphans", "dangling")
         },
-        "graders": sum(r.graders for r in facts.repositories),
-        "handles": len({row["handle"] for row in facts.tables["eval_handles"]}),
-        "meanings": {status: MEANINGS[status] for status in sorted(statuses) if status in MEANINGS},
+        "graders": total([r.graders for r in facts.repositories]),
+        "handles": total(
+            [len({row["handle"] for row in facts.tables["eval_handles"]})]
+            + [None for r in facts.repositories if r.handles is None]
+        ),
+        "meanings": {name: MEANINGS[name] for name in sorted(MEANINGS) if name in statuses},
         "readings": READINGS,
         "shapes": SHAPES,
         "percent": lambda value: "" if value is None else f"{100 * value:.2f}",

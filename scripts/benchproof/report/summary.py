@@ -61,7 +61,9 @@ def _wrong(facts: Facts) -> list[str]:
         f"{number} {severity}" for severity, number in facts.by_severity.items() if number
     )
     if not counted:
-        return ["Nothing found that doesn't hold."]
+        read = len(facts.repositories) - len(facts.unknown)
+        limit = "" if facts.complete else f" in the {read} of {facts.members} repositories read"
+        return [f"Nothing found that doesn't hold{limit}."]
     lines = [f"Doesn't hold: {counted}"]
     for row in facts.worst[:3]:
         if row["severity"] in ("critical", "major"):
@@ -79,14 +81,16 @@ def _unchecked(facts: Facts) -> list[str]:
             f"Can't be checked: {withheld} of {len(facts.tables['evals'])} evals publish no rule "
             f"({len(runs)} runs)"
         )
+    if facts.ungraded:
+        lines.append(f"Runs without a derived verdict: {facts.ungraded}")
     return lines
 
 
 def _advice(facts: Facts, unknown: list[str]) -> list[str]:
-    lines = [
-        f"Unknown: {', '.join(unknown)}",
-        "Run again to ask for these alone; `benchproof pending` lists them.",
-    ]
+    again = "Run again to ask for these alone; `benchproof pending` lists them."
+    if all(r.reason == "offline" or r.reconciliation["reason"] == "offline" for r in facts.unknown):
+        again = "Run again without `offline` to ask for these; `benchproof pending` lists them."
+    lines = [f"Unknown: {', '.join(unknown)}", again]
     if len(unknown) == len(facts.repositories):
         lines.append("Without a network: make demo; git_mirrors to clones; or offline=true with a")
         lines.append("date that the vault has pins of.")

@@ -185,6 +185,14 @@ def test_gathering_reads_this_folder_and_the_previous_pins(tmp_path: Path) -> No
     assert gather(tmp_path / "2026-01-02", {**ABOUT, "label": "2026-01-02"}, tmp_path).moved is None
 
 
+def test_an_unknown_commit_is_no_change() -> None:
+    """Law 3: what could not be asked has not been seen to move."""
+    unread = {"pins": [lost("demo/one", "unknown", "dns")]}
+    found = facts(**unread, reconciliation=[not_read("demo/one", "dns")])
+    assert replace(found, previous={"demo/one": "c" * 40}, previous_label="d").moved == []
+
+
 def test_small_sums() -> None:
-    assert total([{"n": 1}, {"n": None}, {"n": 2}], "n") == 3
+    assert total([1, 0, 2]) == "3"
+    assert total([1, None, 2]) == "at least 3"
     assert (widest(["a", "abc"]), widest([], 5)) == (3, 5)

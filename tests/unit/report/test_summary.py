@@ -125,6 +125,7 @@ def test_without_any_network_it_says_what_works() -> None:
     text = render(facts(names, unread=tuple(names)), "r")
     fits(text)
     assert "make demo" in text
+    assert "Nothing found that doesn't hold in the 0 of 2 repositories read." in text
     assert "offline=true" in text
 
 
@@ -167,6 +168,17 @@ def test_what_changed_since_the_last_complete_report() -> None:
     )
     moved = replace(found, previous=same | {"demo/two": "d" * 40}, previous_label="2026-01-02")
     assert "Changed since 2026-01-02: commits of two" in render(moved, "r")
+
+
+def test_runs_without_a_derived_verdict_are_counted_by_reason() -> None:
+    """2 of 2 that can be graded must not hide those that can't."""
+    runs = [
+        row("runs", run_path=f"{s}{n}", status=s)
+        for s, number in (("not_supported", 3), ("no_submission", 1), ("graded", 2))
+        for n in range(number)
+    ]
+    said = "Runs without a derived verdict: 1 no_submission, 3 not_supported"
+    assert said in render(facts(["one"], runs=runs), "r")
 
 
 def test_withheld_rules_are_what_cannot_be_checked() -> None:
