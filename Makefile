@@ -19,7 +19,7 @@ demo: env
 	@$(PY) tests/demo.py
 
 audit: env
-	@.venv/bin/snakemake --cores all
+	@.venv/bin/snakemake --cores all --quiet rules host
 
 test: .venv/dev
 	.venv/bin/ruff format --check scripts tests benchmarks

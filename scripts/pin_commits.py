@@ -4,9 +4,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from benchproof import job
+from benchproof.pinning import each, pin_once, raise_all
 from benchproof.sources.base import Pin, RepoSpec
 from benchproof.sources.opening import open_http, open_source
-from benchproof.sources.stages import each, pin_once
 
 
 def main(task: job.Job) -> None:
@@ -21,8 +21,7 @@ def main(task: job.Job) -> None:
 
         pins, errors = each(pin, task.family, settings["http"]["connections"])
         task.count("pin", http.traffic)
-    if errors:
-        raise errors[0]
+    raise_all(errors)
     rows = [asdict(item) for item in pins.values()]
     task.write("pins", rows, pins=rows)
 

@@ -22,8 +22,8 @@ def main(task: job.Job) -> None:
     if hits:
         places = "; ".join(sorted(f"{hit.surface} ({hit.form})" for hit in hits)[:5])
         raise LeakError(
-            f"{len(hits)} graded values stand in what would be published: {places}. Nothing was published; "
-            "delete these files and report this as a defect."
+            f"{len(hits)} graded values stand in what would leave: {places}. The report was not written; "
+            "delete the files named here before anyone copies them, and report this as a defect."
         )
     job.log.info("searched %d surfaces for %d forms: no graded value", searched, len(needles))
     complete = gather(folder, audit, results).complete

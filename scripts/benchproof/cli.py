@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, run, text in (
         ("summary", _summary, "print the first screen of a report"),
-        ("pending", _pending, "list what an audit has not learnt yet"),
+        ("pending", _pending, "list what an audit has not learnt yet; exit code 20 if anything"),
         (
             "purge",
             _purge,

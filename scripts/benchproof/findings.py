@@ -235,6 +235,8 @@ RULES: dict[str, Rule] = {
 }
 
 
+#: What a parser notes about a JSON text (jsontext), and the rule it meets; repeated keys are told apart.
+JSON_FLAGS = {"bom": "json_bom", "nonfinite_literal": "json_nonfinite"}
 #: Keys of evaluation files and records that say nothing about an answer.
 _FORMAT_KEYS = frozenset(
     (

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchproof import findings, provenance, tables
 from benchproof.errors import BenchproofError
-from benchproof.outputs import ERROR
+from benchproof.outputs import ERROR_MARK
 from benchproof.sources import content
 from benchproof.sources.base import RepoSpec
 from benchproof.vault import Vault, read_json, write_json
@@ -150,7 +150,7 @@ def _start_log(path: Path) -> None:
 
 
 def _fail(message: str) -> None:
-    log.error("%s%s", ERROR, message)
+    log.error("%s%s", ERROR_MARK, message)
     sys.exit(1)
 
 

@@ -6,6 +6,7 @@ Kept apart from the tables' schemas, since the Snakefile needs names only and py
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,8 +32,9 @@ TABLES: Final = (
     "findings",
     "traffic",
 )
-#: Begins the line of a log that is repeated as the last word of a failed run.
-ERROR: Final = "error: "
+#: The line of a log that is repeated as the last word of a failed run, and how it begins.
+ERROR_MARK: Final = "error: "
+ERROR: Final = re.compile(rf"^\d\d:\d\d:\d\d {ERROR_MARK}(.*)$", re.MULTILINE)
 
 
 @contextmanager

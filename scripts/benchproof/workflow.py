@@ -157,7 +157,7 @@ class Audit:
         lines = []
         for path in sorted(Path(self.out, "logs").glob("*.log")):
             text = path.read_text(encoding="utf-8", errors="replace")
-            said = [line.split(ERROR, 1)[1] for line in text.splitlines() if ERROR in line]
+            said = ERROR.findall(text)
             lines += [
                 f"benchproof: {path.stem} failed: {message} (log: {path})" for message in said[-1:]
             ]
@@ -192,7 +192,7 @@ class Audit:
         for folder in (self.vault.root, Path(self.out)):
             sweep(folder)
         for path in Path(self.out, "logs").glob("*.log"):
-            if ERROR in path.read_text(encoding="utf-8", errors="replace"):
+            if ERROR.search(path.read_text(encoding="utf-8", errors="replace")):
                 path.unlink()
 
 

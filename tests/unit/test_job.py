@@ -14,7 +14,7 @@ from benchproof import job, provenance, tables
 from benchproof.errors import TableError
 from benchproof.findings import Finding, from_json
 from benchproof.http import Traffic
-from benchproof.outputs import ERROR
+from benchproof.outputs import ERROR_MARK
 from benchproof.sources import content, objects
 from benchproof.sources.base import Entry, RepoSpec
 from benchproof.vault import Vault, read_json, write_json
@@ -69,7 +69,7 @@ def test_an_error_of_ours_is_one_line_in_the_log(
         raise TableError("table tree: wrong.")
 
     log = fail(handed, main)
-    assert log.endswith(f" {ERROR}table tree: wrong.\n")
+    assert log.endswith(f" {ERROR_MARK}table tree: wrong.\n")
     assert log.count("\n") == 1
     assert capsys.readouterr().err == log
 
@@ -101,7 +101,7 @@ def test_an_unexpected_error_says_type_and_place_alone(
 
 def test_a_good_run_leaves_a_log_without_errors(handed: SimpleNamespace) -> None:
     job.run(lambda task: job.log.info("done"), handed)
-    assert ERROR not in Path(handed.log[0]).read_text()
+    assert ERROR_MARK not in Path(handed.log[0]).read_text()
 
 
 def test_repositories_with_content_are_opened_and_the_others_named(handed: SimpleNamespace) -> None:

@@ -17,7 +17,7 @@ import yaml
 from benchproof import config, provenance, workflow
 from benchproof.cli import DEFAULTS
 from benchproof.lease import MARK, Lease
-from benchproof.outputs import ERROR
+from benchproof.outputs import ERROR_MARK
 from benchproof.workflow import Audit
 
 RAW: dict[str, Any] = yaml.safe_load(DEFAULTS.read_text(encoding="utf-8"))
@@ -187,10 +187,10 @@ def test_the_last_words_of_a_failed_run_are_one_line_per_failed_job(
     logs = Path("results/2026-01-15/logs")
     logs.mkdir(parents=True)
     (logs / "pin_commits.log").write_text(
-        f"10:00:00 {ERROR}early\n10:00:01 {ERROR}a: not reachable (dns).\n"
+        f"10:00:00 {ERROR_MARK}early\n10:00:01 {ERROR_MARK}a: not reachable (dns).\n"
     )
     (logs / "regrade_runs.log").write_bytes(b"\xff fine\n")
-    (logs / "list_trees.log").write_text(f"10:00:02 {ERROR}table tree: wrong.\n")
+    (logs / "list_trees.log").write_text(f"10:00:02 {ERROR_MARK}table tree: wrong.\n")
     audit().fail()
     assert last_words(said, capsys).splitlines() == [
         f"benchproof: list_trees failed: table tree: wrong. (log: {logs}/list_trees.log)",
@@ -203,7 +203,7 @@ def test_old_errors_are_not_repeated_and_silence_is_explained(
 ) -> None:
     logs = Path("results/2026-01-15/logs")
     logs.mkdir(parents=True)
-    (logs / "pin_commits.log").write_text(f"10:00:00 {ERROR}yesterday\n")
+    (logs / "pin_commits.log").write_text(f"10:00:00 {ERROR_MARK}yesterday\n")
     (logs / "kept.log").write_text("10:00:00 fine\n")
     made = audit()
     made.begin()

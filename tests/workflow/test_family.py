@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -161,8 +161,12 @@ def test_trajectories_are_never_transferred(audited: tuple[Bench, str], family: 
 
 
 def test_the_vault_is_private(audited: tuple[Bench, str]) -> None:
+    """Folders 0700, files 0600: what git writes below a private mirror is as unreachable."""
     bench, _ = audited
     assert stat.S_IMODE(bench.vault.stat().st_mode) == 0o700
+    ours = [p for p in bench.vault.rglob("*") if "mirrors" not in p.relative_to(bench.vault).parts]
+    assert {stat.S_IMODE(p.stat().st_mode) for p in ours if p.is_dir()} == {0o700}
+    assert {stat.S_IMODE(p.stat().st_mode) for p in ours if p.is_file()} == {0o600}
 
 
 def test_the_report_is_sealed_and_latest(audited: tuple[Bench, str]) -> None:
@@ -209,7 +213,16 @@ def test_nothing_is_pending(audited: tuple[Bench, str]) -> None:
 def test_every_file_of_the_repositories_is_listed(
     audited: tuple[Bench, str], family: Family
 ) -> None:
+    """Paths, modes and ids as git itself lists them."""
     bench, _ = audited
-    listed = Counter(row["repo"] for row in bench.rows("tree"))
-    assert set(listed) == {info.repo for info in family.repos.values()}
-    assert Path(family.root).exists()
+    listed = {(r["repo"], r["path"], r["mode"], r["blob_sha"]) for r in bench.rows("tree")}
+    expected = set()
+    for info in family.repos.values():
+        command = ["git", "-C", str(family.root / f"{info.repo}.git"), "ls-tree", "-rz", "HEAD"]
+        for entry in subprocess.run(command, capture_output=True, check=True).stdout.split(b"\0")[
+            :-1
+        ]:
+            about, path = entry.decode().split("\t", 1)
+            mode, _, sha = about.split()
+            expected.add((info.repo, path, mode, sha))
+    assert listed == expected

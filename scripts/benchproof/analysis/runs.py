@@ -8,7 +8,7 @@ from typing import Any
 
 from benchproof import jsontext
 from benchproof.errors import Unreadable
-from benchproof.findings import Finding, repeated_keys
+from benchproof.findings import JSON_FLAGS, Finding, repeated_keys
 from benchproof.grading.readings import Accumulator
 from benchproof.grading.record import WITHHELD, Rule, RunResult, regrade
 from benchproof.inventory.layout import RunPlace, run_place
@@ -34,8 +34,7 @@ _NOTED = {
     "verdict_without_answer": "verdict_without_answer",
     "answer_differs": "answer_differs",
     "score_not_finite": "result_nonfinite",
-    "bom": "json_bom",
-    "nonfinite_literal": "json_nonfinite",
+    **JSON_FLAGS,
 }
 
 

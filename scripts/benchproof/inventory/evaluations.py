@@ -12,17 +12,13 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from benchproof.findings import Finding
+from benchproof.findings import JSON_FLAGS, Finding
 from benchproof.grading import rule_status
 from benchproof.inventory.reconcile import stem_of, valid_id
 
 _HANDLE = re.compile(r"latch://[A-Za-z0-9][A-Za-z0-9._/-]{0,300}")
 _WORD = re.compile(r"[A-Za-z][A-Za-z_]{0,31}")
 _REQUIRED = ("id", "task", "metadata", "data_node")
-_FLAGS = {
-    "bom": "json_bom",
-    "nonfinite_literal": "json_nonfinite",
-}
 
 
 @dataclass
@@ -84,8 +80,8 @@ def project(
         out.findings.append(Finding(rule, repo, path, pointer, blob_sha=blob_sha, detail=detail))
 
     for flag in flags:
-        if flag in _FLAGS:
-            note(_FLAGS[flag])
+        if flag in JSON_FLAGS:
+            note(JSON_FLAGS[flag])
     if not isinstance(value, dict):
         out.evals.append(_eval_row(repo, path, blob_sha, {}, "malformed", "not_an_object"))
         note("eval_malformed", detail="The file is not a JSON object.")

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchproof import jsontext
 from benchproof.errors import Unreadable
-from benchproof.findings import Finding, repeated_keys
+from benchproof.findings import JSON_FLAGS, Finding, repeated_keys
 from benchproof.inventory import layout
 from benchproof.inventory.evaluations import Projected, project, stated_id, unreadable
 from benchproof.inventory.manifests import Manifest, parse
@@ -175,7 +175,7 @@ def _oddities(repo: str, text: EvalFile) -> list[Finding]:
     """What is odd about the manifest's text; its keys are public."""
     found = [
         Finding(rule, repo, text.path, blob_sha=text.sha)
-        for flag, rule in (("bom", "json_bom"), ("nonfinite_literal", "json_nonfinite"))
+        for flag, rule in JSON_FLAGS.items()
         if flag in text.flags
     ]
     return found + repeated_keys(repo, text.path, text.sha, text.repeated, " ".join(text.repeated))

@@ -112,9 +112,11 @@ class Facts:
 
     @property
     def builds(self) -> list[tuple[str, int, int]]:
-        """(grader build, recorded runs, runs whose verdict was derived again and agrees), sorted."""
+        """(grader build, graded runs, those whose recorded verdict agrees), sorted."""
         counted: dict[str, list[int]] = {}
         for run in self.tables["runs"]:
+            if run["status"] != "graded":
+                continue
             row = counted.setdefault(run["grader_version"] or "not recorded", [0, 0])
             row[0] += 1
             row[1] += run["passed_agrees"] is True

@@ -8,6 +8,7 @@ from typing import Any
 from benchproof.grading.readings import READINGS
 from benchproof.inventory.manifests import SHAPES
 from benchproof.report.facts import UNTESTED, Facts, total
+from benchproof.report.summary import changed
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -59,6 +60,9 @@ def _context(facts: Facts) -> dict[str, Any]:
     return {
         "facts": facts,
         "untested": UNTESTED,
+        "changed": changed(facts),
+        "grave": [row for row in facts.worst if row["severity"] in ("critical", "major")],
+        "shown_at_most": 20,
         "family_line": facts.family_line,
         "totals": {
             name: total([row[name] for row in facts.tables["reconciliation"]])

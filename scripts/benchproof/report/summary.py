@@ -21,7 +21,7 @@ def render(facts: Facts, folder: str) -> str:
     tail = [
         *_wrong(facts),
         *_unchecked(facts),
-        *_changed(facts),
+        changed(facts),
         f"Next: open {folder}/report.html",
     ]
     room = LINES - len(lines) - len(tail) - 1
@@ -97,12 +97,13 @@ def _advice(facts: Facts, unknown: list[str]) -> list[str]:
     return lines
 
 
-def _changed(facts: Facts) -> list[str]:
+def changed(facts: Facts) -> str:
+    """Return what differs from the newest complete report before this one."""
     if facts.moved is None:
-        return ["Changed: no earlier complete report here to compare with"]
+        return "Changed: no earlier complete report here to compare with"
     if not facts.moved:
-        return [f"Changed: no commit moved since {facts.previous_label}"]
-    return [f"Changed since {facts.previous_label}: commits of {', '.join(facts.moved)}"]
+        return f"Changed: no commit moved since {facts.previous_label}"
+    return f"Changed since {facts.previous_label}: commits of {', '.join(facts.moved)}"
 
 
 def _wrapped(text: str, lead: str, most: int) -> list[str]:

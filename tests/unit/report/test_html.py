@@ -115,14 +115,15 @@ def test_markup_from_data_is_text(text: str) -> None:
 def test_the_page_stands_alone() -> None:
     page = Page(render(facts()))
     assert not {"script", "img", "link", "iframe", "object", "form"} & set(page.tags)
-    assert not [
-        name for name, _ in page.attributes if name.startswith("on") or name in ("src", "href")
-    ]
+    assert not [name for name, _ in page.attributes if name.startswith("on") or name == "src"]
+    inside = {str(value) for name, value in page.attributes if name == "href"}
+    assert inside == {f"#{name}" for name in page.ids if name != "orphan.1"}
     assert dict(page.attributes).get("charset") == "utf-8"
     assert len(page.ids) == len(set(page.ids))
     assert {
         "orphan.1",
         "verdicts",
+        "wrong",
         "reconciliation",
         "runs",
         "readings",
@@ -155,7 +156,17 @@ def test_totals_are_sums_and_handles_are_distinct_over_the_family() -> None:
 
 
 def test_a_report_without_findings_says_none() -> None:
-    assert "Findings None." in Page(render(facts(findings=[]))).text
+    assert "All findings None." in Page(render(facts(findings=[]))).text
+
+
+def test_what_does_not_hold_comes_before_the_tables() -> None:
+    """A reader learns in the first screen what is wrong; twenty rows at most, then a link."""
+    one = {**facts().tables["findings"][0], "severity": "critical"}
+    many = [{**one, "finding_id": f"f{n:02}", "path": f"file{n:02}"} for n in range(23)]
+    page = Page(render(facts(findings=many))).text
+    assert "Doesn't hold: 23 critical." in page
+    assert page.index("file19") < page.index("manifest rows") < page.index("file20")
+    assert "And 3 more" in page
 
 
 def test_the_notice_and_what_is_untested_are_said() -> None:

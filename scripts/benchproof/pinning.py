@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 from benchproof.errors import Absent, AllowanceTooSmall, BenchproofError, Unreachable, VaultError
 from benchproof.inventory import layout
 from benchproof.sources import content
-from benchproof.sources.base import Entry, Pin, RepoSpec, Source
+from benchproof.sources.base import Pin, RepoSpec, Source
 from benchproof.sources.gitcmd import Moved
 from benchproof.vault import Vault, read_json, write_json
 
@@ -58,21 +58,15 @@ def _shown(pin: Pin) -> str:
     )
 
 
-def mirror(
-    source: Source | None,
-    vault: Vault,
-    spec: RepoSpec,
-    pin: Mapping[str, Any],
-    made: Callable[[str], Pin],
-) -> dict[str, Any]:
+def mirror(source: Source | None, vault: Vault, spec: RepoSpec, pin: Pin) -> dict[str, Any]:
     """Bring what an audit needs of one pinned commit into the vault and return the record of it.
 
     Raises ProofError for bytes that are not what their id says; a source that can't be reached, or an
     allowance that is too small, becomes the record's status `unknown` with its cause.
     """
-    commit = pin["commit_sha"]
+    commit = pin.commit_sha
     if commit is None:
-        return {"status": pin["status"], "reason": pin["reason"], "commit_sha": None, "blobs": 0}
+        return {"status": pin.status, "reason": pin.reason, "commit_sha": None, "blobs": 0}
     path = vault.content(spec.repo, commit)
     here = content.blob_ids(path)
     try:
@@ -80,7 +74,7 @@ def mirror(
             return _record(commit, len(here))
         if source is None:
             return {"status": "unknown", "reason": "offline", "commit_sha": commit, "blobs": 0}
-        return _record(commit, _bring(source, made(spec.repo), spec, path))
+        return _record(commit, _bring(source, pin, spec, path))
     except Unreachable as error:
         log.warning("%s", error)
         return {"status": "unknown", "reason": error.cause, "commit_sha": commit, "blobs": 0}
@@ -96,28 +90,32 @@ def mirror(
 
 def _bring(source: Source, pin: Pin, spec: RepoSpec, path: Path) -> int:
     entries = source.tree(pin)
-    wanted = _wanted(entries, spec)
+    wanted = layout.needed(entries, spec)
     log.info("%s: %d files, %d of them needed", spec.repo, len(entries), len(wanted))
     number = content.save(path, entries, source.blobs(pin, wanted))
     log.info("%s: %d blobs proven", spec.repo, number)
     return number
 
 
-def _wanted(entries: list[Entry], spec: RepoSpec) -> dict[str, bytes]:
-    return layout.needed(entries, spec)
-
-
 def _holds(path: Path, spec: RepoSpec, here: set[str]) -> bool:
     """True when an archive has all that is needed; one that is damaged has nothing and is made again."""
     try:
         with content.opened(path) as archive:
-            return _wanted(archive.entries, spec).keys() <= here
+            return layout.needed(archive.entries, spec).keys() <= here
     except VaultError:
         return False
 
 
 def _record(commit: str, blobs: int) -> dict[str, Any]:
     return {"status": "ok", "reason": None, "commit_sha": commit, "blobs": blobs}
+
+
+def raise_all(errors: list[BenchproofError]) -> None:
+    """Raise what repositories met, as one error that tells of each; nothing when there is none."""
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise BenchproofError(" | ".join(map(str, errors)))
 
 
 def each(

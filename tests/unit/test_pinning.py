@@ -18,10 +18,10 @@ from benchproof.errors import (
     ProofError,
     Unreachable,
 )
+from benchproof.pinning import each, mirror, pin_once, recorded_pin
 from benchproof.sources import content, objects
 from benchproof.sources.base import Entry, Pin, RepoSpec
 from benchproof.sources.gitcmd import Moved
-from benchproof.sources.stages import each, mirror, pin_once, recorded_pin
 from benchproof.vault import Vault
 
 SPEC = RepoSpec("demo/one", "main", "evals", "trajectories")
@@ -118,9 +118,7 @@ def test_offline_without_a_record_is_unknown(vault: Vault) -> None:
 def bring(
     source: Scripted | None, vault: Vault, pin: Pin | None = None, spec: RepoSpec = SPEC
 ) -> dict[str, Any]:
-    at = pinned() if pin is None else pin
-    row = {"status": at.status, "reason": at.reason, "commit_sha": at.commit_sha}
-    return mirror(source, vault, spec, row, lambda repo: at)
+    return mirror(source, vault, spec, pinned() if pin is None else pin)
 
 
 def test_what_is_needed_arrives_once(vault: Vault) -> None:
