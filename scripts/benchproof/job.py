@@ -24,7 +24,7 @@ from benchproof.sources.base import RepoSpec
 from benchproof.vault import Vault, read_json, write_json
 
 if TYPE_CHECKING:
-    from benchproof.http import Traffic
+    from benchproof.http.traffic import Traffic
     from benchproof.inventory.repository import Repository
 
 log = logging.getLogger("benchproof")

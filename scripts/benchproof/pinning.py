@@ -125,7 +125,7 @@ def each(
 
     One repository's error doesn't keep the others from finishing.
     """
-    from benchproof.http import map_concurrently
+    from benchproof.concurrency import map_concurrently
 
     def guarded(spec: RepoSpec) -> Any:
         try:

@@ -19,8 +19,9 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from benchproof import jsontext
+from benchproof.concurrency import map_concurrently
 from benchproof.errors import Absent, AllowanceTooSmall, ProofError, Unreachable, Unreadable
-from benchproof.http import Http, Response, map_concurrently, server_time
+from benchproof.http import Http, Response, server_time
 from benchproof.sources import objects
 from benchproof.sources.base import SMALL_BYTES, Entry, Pin, RepoSpec
 
