@@ -27,6 +27,7 @@ rule write_report:
 rule seal_report:
     """Search everything that leaves for graded values, then publish and seal the report."""
     input:
+        pins=AUDIT.result("pins"),
         mirror=AUDIT.handover("mirror.json"),
         html=AUDIT.handover("staging/report.html"),
         summary=AUDIT.handover("staging/summary.md"),

@@ -17,7 +17,8 @@ def main(task: job.Job) -> None:
     results, staged = Path(audit["results"]), Path(task.input.html).parent
     folder = results / audit["label"]
     _prove_scanner(staged.parent)
-    needles = leaks.Needles({v for repo in task.repositories() for v in leaks.harvest(repo)})
+    told = _told(task, folder)
+    needles = leaks.Needles({v for repo in task.repositories() for v in leaks.harvest(repo, told)})
     hits, searched = leaks.scan(needles, [folder, staged, *map(Path, task.params.metadata)])
     if hits:
         places = "; ".join(sorted(f"{hit.surface} ({hit.form})" for hit in hits)[:5])
@@ -40,6 +41,13 @@ def main(task: job.Job) -> None:
     )
     if complete and not audit["as_of"]:
         seal.point_latest(results, audit["label"])
+
+
+def _told(task: job.Job, folder: Path) -> list[str]:
+    """Return what a run says whatever the answers are: its configuration, folders and pins."""
+    pins = [str(cell) for row in task.pins() for cell in row.values()]
+    places = [str(Path.cwd()), str(folder), f"{task.params.audit['work']}/"]
+    return [(folder / "config.json").read_text(encoding="utf-8"), *places, *pins]
 
 
 def _prove_scanner(staging: Path) -> None:

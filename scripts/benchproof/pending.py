@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchproof.config import Config
+from benchproof.report.seal import is_complete, sealed
 from benchproof.vault import Vault, read_json, write_json
 
 STAGES = ("pin", "mirror")
@@ -37,7 +38,12 @@ class Pending:
         return self._work / "ask" / f"{stage}.json"
 
     def unknown(self) -> list[Unknown]:
-        """Return what the stages that have run did not learn, in stage and family order."""
+        """Return what the stages that have run did not learn, in stage and family order.
+
+        A finished report has learnt everything, whatever became of the vault since.
+        """
+        if self._finished():
+            return []
         return [*self._unpinned(), *self._unmirrored()]
 
     def prepare(self, *, bump: bool) -> None:
@@ -48,6 +54,12 @@ class Pending:
             attempt = read_json(marker)["attempt"] if marker.exists() else 0
             if not marker.exists() or stage in open_stages:
                 write_json(marker, {"attempt": attempt + 1})
+
+    def _finished(self) -> bool:
+        """True when the report is complete and every file that it was sealed with is still there."""
+        return is_complete(self._out) and all(
+            (self._out / name).exists() for name in sealed(self._out)
+        )
 
     def _unpinned(self) -> list[Unknown]:
         if not (self._out / "pins.parquet").exists():
@@ -63,11 +75,15 @@ class Pending:
 
     def _unmirrored(self) -> list[Unknown]:
         audited = {spec.repo for spec in self._config.family}
-        return [
-            Unknown("mirror", repo, str(record["reason"]))
-            for repo, record in self._mirrored().items()
-            if repo in audited and record["status"] == "unknown" and record["commit_sha"]
-        ]
+        found = []
+        for repo, record in self._mirrored().items():
+            commit = record["commit_sha"]
+            if repo in audited and commit:
+                if record["status"] == "unknown":
+                    found.append(Unknown("mirror", repo, str(record["reason"])))
+                elif not self._vault.content(repo, commit).exists():
+                    found.append(Unknown("mirror", repo, "archive_missing"))
+        return found
 
     def _mirrored(self) -> dict[str, dict[str, str]]:
         try:

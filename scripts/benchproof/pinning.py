@@ -14,6 +14,7 @@ from benchproof.inventory import layout
 from benchproof.sources import content
 from benchproof.sources.base import Pin, RepoSpec, Source
 from benchproof.sources.gitcmd import Moved
+from benchproof.sources.objects import MalformedObjectError
 from benchproof.vault import Vault, read_json, write_json
 
 log = logging.getLogger("benchproof")
@@ -78,6 +79,9 @@ def mirror(source: Source | None, vault: Vault, spec: RepoSpec, pin: Pin) -> dic
     except Unreachable as error:
         log.warning("%s", error)
         return {"status": "unknown", "reason": error.cause, "commit_sha": commit, "blobs": 0}
+    except MalformedObjectError as error:
+        log.warning("%s: %s", spec.repo, error)
+        return {"status": "unknown", "reason": "malformed", "commit_sha": commit, "blobs": 0}
     except (Absent, Moved) as error:
         # It left after it was pinned; its pin stays, and the others go on.
         log.warning("%s", error)

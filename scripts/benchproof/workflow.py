@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import shutil
 import sys
 import threading
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from benchproof.lease import Lease
 from benchproof.outputs import ERROR, TABLES, replacing
 from benchproof.pending import Pending
 from benchproof.report.seal import is_complete
+from benchproof.sources.base import RepoSpec
 from benchproof.vault import Vault, sweep, write_json
 
 #: Hands the day of a run to nested processes, so that midnight cannot split a run in two.
@@ -28,6 +30,8 @@ DAY = "BENCHPROOF_DATE"
 #: Protocols of the stages that ask the world: an edit of code must not ask it again, a bump here does.
 PROTOCOLS = {"pin_commits": 1, "mirror_content": 1}
 EXIT_HELD = 75
+#: Bytes below which a disk counts as full: a log and a table need a few blocks.
+_LITTLE_ROOM = 1 << 16
 
 
 class Audit:
@@ -161,12 +165,14 @@ class Audit:
             lines += [
                 f"benchproof: {path.stem} failed: {message} (log: {path})" for message in said[-1:]
             ]
-        _last_words(
-            lines
-            or [
-                f"benchproof: stopped before a job could say why; run again to go on. Logs: {self.out}/logs"
-            ]
-        )
+        _last_words(lines or [self._unsaid()])
+
+    def _unsaid(self) -> str:
+        """Return what is known about a job that could not even write its log."""
+        for folder in (self.out, str(self.vault.root), ".snakemake"):
+            if Path(folder).exists() and shutil.disk_usage(folder).free < _LITTLE_ROOM:
+                return f"benchproof: no space left on the disk of {folder}; free room there and run again."
+        return f"benchproof: stopped before a job could say why; run again to go on. Logs: {self.out}/logs"
 
     def _refuse_to_rewrite(self) -> None:
         """Raise ConfigError when this date is finished and other code or configuration made it."""
@@ -176,6 +182,14 @@ class Audit:
         made = json.loads(seal.read_text(encoding="utf-8"))["made_by"]
         now = {"config": self.config.content_digest(), "code": provenance.library_digest()}
         differing = [name for name in ("config", "code") if made[name] != now[name]]
+        label = self.config.label
+        unpinned = [s.repo for s in self.config.family if not self._pinned(s)]
+        if unpinned and not differing:
+            raise ConfigError(
+                f"{self.out} is finished, and the vault {self.vault.root} has no pins of it (first: "
+                f"{unpinned[0]}); it stays as it is. Bring its own vault back, give this run its own "
+                f"--config results=…, or remove it with `benchproof purge --report {label}`."
+            )
         if differing:
             raise ConfigError(
                 f"{self.out} is finished and was made with other {' and '.join(differing)}; it stays as "
@@ -183,6 +197,9 @@ class Audit:
                 f"delete it with `benchproof purge --report {self.config.label} --yes` and this run's "
                 "--configfile."
             )
+
+    def _pinned(self, spec: RepoSpec) -> bool:
+        return self.vault.pin_record(self.config.label, spec.repo, spec.ref).exists()
 
     def _clean_up(self) -> None:
         """Remove what killed or failed runs left: partial files, and logs that end in an error.

@@ -12,7 +12,7 @@ import yaml
 from benchproof import config
 from benchproof.cli import DEFAULTS
 from benchproof.pending import STAGES, Pending, Unknown
-from benchproof.vault import Vault, write_json
+from benchproof.vault import Vault, private_file, write_json
 
 DAY = "2026-01-15"
 
@@ -39,6 +39,10 @@ class Bench:
 
     def mirrored(self, **records: tuple[str, str | None, str | None]) -> None:
         keys = ("status", "reason", "commit_sha")
+        for name, (status, _, commit) in records.items():
+            if status == "ok" and commit:
+                with private_file(self.vault.content(f"demo/{name}", commit)):
+                    pass
         write_json(
             self.work / "mirror.json",
             {f"demo/{n}": dict(zip(keys, v, strict=True)) for n, v in records.items()},
@@ -78,6 +82,25 @@ def test_an_unmirrored_repository_reopens_the_mirror_stage_alone(bench: Bench) -
     assert bench.pending.unknown() == [Unknown("mirror", "demo/one", "stalled")]
     bench.pending.prepare(bump=True)
     assert bench.attempts() == {"pin": 1, "mirror": 2}
+
+
+def test_an_archive_that_was_deleted_is_brought_again(bench: Bench) -> None:
+    bench.pinned("demo/one", "demo/two")
+    bench.mirrored(one=("ok", None, "c"), two=("ok", None, "d"))
+    bench.vault.content("demo/two", "d").unlink()
+    assert bench.pending.unknown() == [Unknown("mirror", "demo/two", "archive_missing")]
+
+
+def test_a_finished_report_has_nothing_pending_whatever_became_of_the_vault(bench: Bench) -> None:
+    bench.pinned("demo/one", "demo/two")
+    bench.mirrored(one=("ok", None, "c"), two=("ok", None, "d"))
+    bench.vault.content("demo/two", "d").unlink()
+    seal = {"complete": True, "files": {"pins.parquet": "0"}}
+    (bench.out / "seal.json").write_text(json.dumps(seal))
+    assert bench.pending.unknown() == []
+    (bench.out / "pins.parquet").unlink()
+    (bench.out / "seal.json").write_text(json.dumps(seal))
+    assert bench.pending.unknown() == [Unknown("mirror", "demo/two", "archive_missing")]
 
 
 def test_nothing_unknown_changes_no_marker(bench: Bench) -> None:

@@ -18,6 +18,7 @@ from benchproof import config, provenance, workflow
 from benchproof.cli import DEFAULTS
 from benchproof.lease import MARK, Lease
 from benchproof.outputs import ERROR_MARK
+from benchproof.vault import write_json
 from benchproof.workflow import Audit
 
 RAW: dict[str, Any] = yaml.safe_load(DEFAULTS.read_text(encoding="utf-8"))
@@ -50,6 +51,8 @@ def sealed(made: Audit, **changes: str) -> None:
     path = Path(made.result("seal.json"))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"complete": True, "made_by": by}))
+    for spec in made.config.family:
+        write_json(made.vault.pin_record(made.config.label, spec.repo, spec.ref), {})
 
 
 def test_paths_are_literal_and_of_this_date(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,6 +143,20 @@ def test_a_finished_date_is_not_made_again_with_the_same_code(
     sealed(made)
     made.begin()
     assert len(said) == 1
+
+
+def test_a_finished_date_is_refused_to_another_vault(
+    said: list[Callable[[], object]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its pins are not there, so that a run would pin the date anew (law 9)."""
+    made = audit()
+    sealed(made)
+    first = made.config.family[0]
+    made.vault.pin_record(made.config.label, first.repo, first.ref).unlink()
+    with pytest.raises(SystemExit) as caught:
+        made.begin()
+    assert caught.value.code == 1
+    assert f"has no pins of it (first: {first.repo})" in last_words(said, capsys)
 
 
 @pytest.mark.parametrize("differs", ["config", "code"])

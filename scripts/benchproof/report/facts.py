@@ -11,6 +11,7 @@ from typing import Any
 
 from benchproof import tables
 from benchproof.config import AS_OF
+from benchproof.errors import TableError
 from benchproof.findings import SEVERITIES
 
 Rows = list[dict[str, Any]]
@@ -162,15 +163,23 @@ def gather(folder: Path, about: Mapping[str, Any], results: Path) -> Facts:
     """Read the tables of a report folder; `about` is what every script is told."""
     rows = {name: tables.read(folder / f"{name}.parquet", name) for name in _NAMES}
     previous = previous_report(results, about["label"])
-    pins = tables.read(previous / "pins.parquet", "pins") if previous else None
+    pins = pins_of(previous) if previous else None
     return Facts(
         label=about["label"],
         notice=about["made_by"]["notice"],
         members=about["members"],
         tables=rows,
         previous={pin["repo"]: pin["commit_sha"] for pin in pins} if pins else None,
-        previous_label=previous.name if previous else None,
+        previous_label=previous.name if previous and pins is not None else None,
     )
+
+
+def pins_of(folder: Path) -> Rows | None:
+    """Return the pins of an earlier report; None for one that is damaged or of another version."""
+    try:
+        return tables.read(folder / "pins.parquet", "pins")
+    except TableError:
+        return None
 
 
 def previous_report(results: Path, label: str) -> Path | None:

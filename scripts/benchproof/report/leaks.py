@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -136,10 +137,13 @@ def _base64_core(plain: bytes, shift: int) -> bytes:
     return encoded[first:whole]
 
 
-def harvest(repository: Repository) -> set[str]:
-    """Return the graded values of one repository: graders, canaries, notes, answers, metrics, reasoning."""
+def harvest(repository: Repository, told: Iterable[str] = ()) -> set[str]:
+    """Return the graded values of one repository: graders, canaries, notes, answers, metrics, reasoning.
+
+    `told` is text of the run itself that no answer can reach: an answer that stands in it proves nothing.
+    """
     values: set[str] = set()
-    public = [layout.text_path(entry) for entry in repository.entries]
+    public = [*told, *(layout.text_path(entry) for entry in repository.entries)]
     for item in repository.evaluations:
         if isinstance(item.value, dict):
             for key in _GRADED_KEYS:
@@ -158,16 +162,24 @@ def harvest(repository: Repository) -> set[str]:
     for path, entry in repository.runs():
         place = layout.run_place(path, repository.folders)
         values.update(_of_run(repository.content.read(entry.sha), place.eval_id in published))
-    known = "\n".join(public)
+    known = "\n".join([*public, _own_text()])
     return {v for v in values if v not in _own_words() and not _stands_in(v, known)}
 
 
 @cache
+def _own_text() -> str:
+    paths = sorted(path for path in _OWN_TEXT.rglob("*") if path.suffix in (".py", ".j2"))
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
+
+
+@cache
 def _own_words() -> frozenset[str]:
-    paths = (path for path in _OWN_TEXT.rglob("*") if path.suffix in (".py", ".j2"))
-    return frozenset(
-        word for path in paths for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
-    )
+    """Words of this program and of Snakemake, whose log says "Select jobs" and "Finished job"."""
+    spec = find_spec("snakemake")
+    engines = [Path(place) for place in (spec.submodule_search_locations or [])] if spec else []
+    paths = [path for engine in engines for path in engine.rglob("*.py")]
+    texts = (path.read_text(encoding="utf-8") for path in paths)
+    return frozenset(word for text in (_own_text(), *texts) for word in re.findall(r"\w+", text))
 
 
 def _stands_in(value: str, known: str) -> bool:

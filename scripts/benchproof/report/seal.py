@@ -26,6 +26,11 @@ def is_complete(folder: Path) -> bool:
         return False
 
 
+def sealed(folder: Path) -> list[str]:
+    """Return the names that a folder's seal lists."""
+    return sorted(json.loads((folder / SEAL).read_bytes()).get("files", ()))
+
+
 def digests(folder: Path) -> dict[str, str]:
     """Return sha256 hex by relative path of every sealed file of a folder."""
     files = sorted(item for item in folder.rglob("*") if item.is_file() and not item.is_symlink())

@@ -33,9 +33,13 @@ _SHORT_SHA = re.compile(r"[0-9a-f]{7,39}")
 #: An argument list of 1,500 ids is 62 kB, well below any system's limit.
 _IDS_AT_ONCE = 1500
 #: Causes that a second try may cure; a host that can't be found or refuses is asked twice only.
-_ONE_TRY = {"no_network", "host_not_allowed", "git_failed"}
+_ONE_TRY = {"no_network", "host_not_allowed", "git_failed", "too_large"}
 _PASSING = {"timeout", "stalled", "reset", "throttled", "server_error", "malformed"}
 _HOPELESS_AFTER = 2
+
+
+#: Bytes of all paths of a tree: a few folders that hold each other ten times over name 10**10 files.
+MAX_LISTING = 1 << 29
 
 
 class GitSource:
@@ -67,23 +71,36 @@ class GitSource:
             return self._without(spec, error.status, error.status)
         except Unreachable as error:
             return self._without(spec, "unknown", error.cause)
+        except objects.MalformedObjectError:
+            return self._without(spec, "unknown", "malformed")
 
     def tree(self, pin: Pin) -> list[Entry]:
         """Walk the tree objects of the mirror, each hashed against its id."""
         assert pin.tree_sha is not None
         git = self._holding(pin)
-        entries: list[Entry] = []
+        trees: dict[str, list[tuple[str, bytes, str]]] = {}
         with git.objects() as reader:
-            waiting = [(b"", pin.tree_sha)]
-            while waiting:
-                prefix, sha = waiting.pop()
-                _, data = reader.read(sha)
-                objects.prove("tree", sha, data, self._where(pin))
-                for mode, name, child in objects.parse_tree(data):
-                    if mode in ("40000", "040000"):
-                        waiting.append((prefix + name + b"/", child))
-                    else:
-                        entries.append(Entry(prefix + name, mode, child))
+            unread = [pin.tree_sha]
+            while unread:
+                sha = unread.pop()
+                if sha not in trees:
+                    _, data = reader.read(sha)
+                    objects.prove("tree", sha, data, self._where(pin))
+                    trees[sha] = objects.parse_tree(data)
+                    unread += [child for mode, _, child in trees[sha] if objects.is_folder(mode)]
+        if objects.size_of(trees, pin.tree_sha) > MAX_LISTING:
+            raise Unreachable(
+                "too_large", f"{pin.repo}@{pin.commit_sha}", "Its listing is no tree to audit."
+            )
+        entries: list[Entry] = []
+        waiting = [(b"", pin.tree_sha)]
+        while waiting:
+            prefix, sha = waiting.pop()
+            for mode, name, child in trees[sha]:
+                if objects.is_folder(mode):
+                    waiting.append((prefix + name + b"/", child))
+                else:
+                    entries.append(Entry(prefix + name, mode, child))
         sizes = git.sizes(entry.sha for entry in entries if entry.mode != "160000")
         return sorted((_sized(entry, sizes) for entry in entries), key=lambda entry: entry.path)
 

@@ -34,7 +34,11 @@ _NOBODY = {
     for name, value in (("NAME", "benchproof"), ("EMAIL", "nobody@localhost"), ("DATE", "@0 +0000"))
 }
 
+#: Bytes of one command's answers: the needed blobs of the largest repository are some 100 MB.
+MAX_ANSWER = 1 << 30
+
 _CAUSES: tuple[tuple[str, Cause], ...] = (
+    ("answer too large", "too_large"),
     ("could not resolve host", "dns"),
     ("network is unreachable", "no_network"),
     ("returned error: 429", "throttled"),
@@ -90,6 +94,8 @@ class Tally:
     requests: int = 0
     bytes_in: int = 0
     abandoned: bool = False
+    flooded: bool = False
+    process: subprocess.Popen[bytes] | None = None
 
 
 class Git:
@@ -201,6 +207,8 @@ class Git:
                 pass_fds=() if trace is None else (trace,),
                 start_new_session=True,
             )
+            if tally is not None:
+                tally.process, tally.flooded = process, False
             watchdog = threading.Timer(CONNECT_S, _give_up_connecting, (process, tally or Tally()))
             if trace is not None:
                 watchdog.start()
@@ -214,6 +222,8 @@ class Git:
                 watchdog.cancel()
         if tally is not None and tally.abandoned:
             return 1, out, b"Network is unreachable"
+        if tally is not None and tally.flooded:
+            return 1, b"", b"answer too large"
         return process.returncode, out, error
 
     def _http_options(self) -> list[str]:
@@ -286,6 +296,9 @@ def _count(reading: int, tally: Tally) -> None:
             if b"<= Recv" in line:
                 received = _RECEIVED.search(line)
                 tally.bytes_in += int(received.group(1)) if received else 0
+                if tally.bytes_in > MAX_ANSWER and tally.process and not tally.flooded:
+                    tally.flooded = True
+                    os.killpg(tally.process.pid, signal.SIGKILL)
             elif _REQUEST.search(line):
                 tally.requests += 1
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -73,6 +73,40 @@ def parse_tree(data: bytes) -> list[tuple[str, bytes, str]]:
         entries.append((mode.decode("ascii"), name, data[end + 1 : end + 21].hex()))
         at = end + 21
     return entries
+
+
+def is_folder(mode: str) -> bool:
+    """True for the mode of a directory."""
+    return mode.lstrip("0") == TREE_MODE
+
+
+def size_of(trees: Mapping[str, list[tuple[str, bytes, str]]], root: str) -> int:
+    """Return how many bytes the paths of all leaves have, from each distinct tree once.
+
+    Raises MalformedObjectError for a name that git refuses or that a tree holds twice.
+    """
+    sizes: dict[str, tuple[int, int]] = {}
+    waiting = [root]
+    while waiting:
+        sha = waiting[-1]
+        below = [child for mode, _, child in trees[sha] if is_folder(mode) and child not in sizes]
+        if below:
+            waiting += below
+            continue
+        waiting.pop()
+        names: set[bytes] = set()
+        leaves = length = 0
+        for mode, name, child in trees[sha]:
+            _check_component(name, name)
+            if name in names:
+                raise MalformedObjectError(
+                    f"{quote_path(name)}: a tree object holds this name twice."
+                )
+            names.add(name)
+            inner, bytes_below = sizes[child] if is_folder(mode) else (1, 0)
+            leaves, length = leaves + inner, length + bytes_below + inner * (len(name) + 1)
+        sizes[sha] = leaves, length
+    return sizes[root][1]
 
 
 @dataclass(frozen=True, slots=True)

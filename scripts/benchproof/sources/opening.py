@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from typing import Any
 
+from benchproof.errors import ConfigError
 from benchproof.http import Http
 from benchproof.sources.base import Source
 from benchproof.vault import BlobStore, Vault
@@ -32,6 +34,8 @@ def open_source(settings: Mapping[str, Any], vault: Vault, http: Http) -> Source
         return GitHubSource(
             http, endpoints["github_api"], endpoints["github_raw"], BlobStore(vault)
         )
+    if shutil.which("git") is None:
+        raise ConfigError("there is no git in PATH: `apt-get install git`, or set source=github.")
     from benchproof.sources.git import GitSource
 
     return GitSource(

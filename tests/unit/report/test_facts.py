@@ -11,7 +11,7 @@ import pytest
 
 from benchproof import tables
 from benchproof.inventory.repository import not_read
-from benchproof.report.facts import Facts, gather, previous_report, total, widest
+from benchproof.report.facts import Facts, gather, pins_of, previous_report, total, widest
 
 Row = dict[str, Any]
 ABOUT = {"label": "2026-01-15", "members": 2, "made_by": {"notice": "invented"}}
@@ -196,3 +196,12 @@ def test_small_sums() -> None:
     assert total([1, 0, 2]) == "3"
     assert total([1, None, 2]) == "at least 3"
     assert (widest(["a", "abc"]), widest([], 5)) == (3, 5)
+
+
+def test_a_damaged_earlier_report_is_none_and_stops_nothing(tmp_path: Path) -> None:
+    """What lies beside this date is not this run's to mend."""
+    earlier = tmp_path / "2026-01-08"
+    earlier.mkdir()
+    (earlier / "seal.json").write_text('{"complete": true}')
+    (earlier / "pins.parquet").write_bytes(b"PAR1 cut")
+    assert pins_of(earlier) is None

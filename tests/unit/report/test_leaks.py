@@ -291,6 +291,24 @@ def test_words_of_our_own_as_answers_stop_no_report() -> None:
     assert harvested({}, result(sorted(words))) == set()
 
 
+def test_words_of_the_engine_as_answers_stop_no_report() -> None:
+    """Its log says "Finished jobid" and "Select jobs to execute" in every run."""
+    assert harvested({}, result(["Finished", "Select", "execute", "scheduler"])) == set()
+
+
+def test_what_a_run_says_whatever_the_answers_are_is_no_needle() -> None:
+    """Its configuration and its pins: an answer that stands there proves nothing."""
+    spec = RepoSpec("demo/one", "main", "evals", "trajectories")
+    files = {
+        "trajectories/one/p/m/h/r1/result.json": json.dumps(
+            {"result": result("Zq configured")}
+        ).encode()
+    }
+    repository = Repository(spec, "c" * 40, Memory(files))
+    assert harvest(repository) == {"Zq configured"}
+    assert harvest(repository, ['{"notice": "Zq configured"}']) == set()
+
+
 def test_an_answer_nested_as_deep_as_json_may_be_stops_nothing() -> None:
     deep, public = "Zq label", "Zq public"
     levels: list[Any] = [deep, public]

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from benchproof.errors import BenchproofError, ConfigError, ProofError, VaultError
+from benchproof.errors import BenchproofError, ConfigError, ProofError, Unreachable, VaultError
 from benchproof.http import Http
-from benchproof.sources import objects
+from benchproof.sources import git as git_module
+from benchproof.sources import gitcmd, objects
 from benchproof.sources.base import SMALL_BYTES, Pin, RepoSpec
 from benchproof.sources.git import GitSource
 from benchproof.vault import Vault
@@ -541,3 +542,23 @@ def test_what_git_said_stays_private_in_the_vault(bench: Bench, upstream: Upstre
 def test_the_same_content_gives_the_same_ids() -> None:
     """The test's own arithmetic: a blob id is SHA-1 over a header and the content."""
     assert objects.blob_id(BIG) == hashlib.sha1(b"blob %d\0" % len(BIG) + BIG).hexdigest()
+
+
+def test_a_flood_is_cut_off_and_not_asked_for_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More than any audit needs ends the command: a hostile server must not fill the disk."""
+    monkeypatch.setattr(gitcmd, "MAX_ANSWER", 1000)
+    pin = bench.pin()
+    assert (pin.status, pin.reason) == ("unknown", "too_large")
+    assert bench.slept == []
+
+
+def test_a_tree_bomb_is_too_large_before_it_is_listed(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pin = bench.pin()
+    monkeypatch.setattr(git_module, "MAX_LISTING", 3)
+    with pytest.raises(Unreachable) as caught:
+        bench.source.tree(pin)
+    assert caught.value.cause == "too_large"

@@ -267,3 +267,26 @@ def test_times_before_the_epoch_are_read() -> None:
 def test_a_malformed_commit_is_refused(data: bytes) -> None:
     with pytest.raises(MalformedObjectError):
         parse_commit(data)
+
+
+def bomb(depth: int) -> tuple[dict[str, list[tuple[str, bytes, str]]], str]:
+    """Folders that hold each other ten times over: `depth` objects name 10**depth files."""
+    trees: dict[str, list[tuple[str, bytes, str]]] = {"leaf": [("100644", b"f", "0" * 40)]}
+    below = "leaf"
+    for level in range(depth):
+        trees[f"t{level}"] = [("40000", bytes([97 + n]), below) for n in range(10)]
+        below = f"t{level}"
+    return trees, below
+
+
+@pytest.mark.parametrize(("depth", "size"), [(0, 2), (1, 10 * 4), (3, 1000 * 8), (12, 10**12 * 26)])
+def test_a_listing_is_sized_before_it_is_made(depth: int, size: int) -> None:
+    """Each distinct tree is counted once, so that a tree bomb costs no more than its objects."""
+    trees, root = bomb(depth)
+    assert objects.size_of(trees, root) == size
+
+
+def test_a_tree_that_holds_a_name_twice_is_refused() -> None:
+    twice = [("100644", b"f", "0" * 40), ("100644", b"f", "1" * 40)]
+    with pytest.raises(objects.MalformedObjectError, match="holds this name twice"):
+        objects.size_of({"root": twice}, "root")
