@@ -21,7 +21,7 @@ def main(task: job.Job) -> None:
     needles = leaks.Needles({v for repo in task.repositories() for v in leaks.harvest(repo, told)})
     hits, searched = leaks.scan(needles, [folder, staged, *map(Path, task.params.metadata)])
     if hits:
-        places = "; ".join(sorted(f"{hit.surface} ({hit.form})" for hit in hits)[:5])
+        places = "; ".join(sorted({f"{hit.surface} ({hit.form})" for hit in hits})[:5])
         raise LeakError(
             f"{len(hits)} graded values stand in what would leave: {places}. The report was not written; "
             "delete the files named here before anyone copies them, and report this as a defect."

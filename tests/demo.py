@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from hashlib import sha256
@@ -28,6 +29,7 @@ NOTICE = "Invented data: this family, its agents, answers and verdicts do not ex
 
 def main() -> int:
     """Run the demo and return snakemake's exit code; Ctrl-C stops the server too."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         family = prepare(ROOT / VAULT / "upstream")
         with Upstream(family.root, family=family) as upstream:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -75,8 +76,8 @@ def load(raw: Mapping[str, Any], day: str) -> Config:
         members=len(family),
         offline=merged["offline"],
         as_of=merged["as_of"],
-        results=merged["results"].rstrip("/") or "/",
-        resources=merged["resources"].rstrip("/") or "/",
+        results=_tidy(merged["results"]),
+        resources=_tidy(merged["resources"]),
         notice=merged["notice"],
         merged=merged,
     )
@@ -154,6 +155,13 @@ def _validate(merged: dict[str, Any]) -> None:
     if errors:
         raise ConfigError(_line(errors[0]))
     _separate(merged["results"], merged["resources"])
+
+
+def _tidy(folder: str) -> str:
+    """One spelling of a folder, so that another one doesn't begin another audit in the same place."""
+    path = os.path.normpath(folder)
+    below = os.path.relpath(path) if os.path.isabs(path) else path
+    return path if below.startswith("..") else below
 
 
 def _separate(results: str, resources: str) -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,7 +48,8 @@ class Vault:
         """Make the vault's folder, private even when somebody else made it with other rights."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            self.root.chmod(0o700)
+            if stat.S_IMODE(self.root.stat().st_mode) != 0o700:
+                self.root.chmod(0o700)
         except OSError as error:
             raise VaultError(
                 f"{self.root}: the vault cannot be made here ({error.strerror}); "

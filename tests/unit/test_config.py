@@ -6,6 +6,7 @@ import copy
 import functools
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -345,3 +346,16 @@ def test_loading_does_not_change_what_it_was_given() -> None:
 
 def test_the_folders_lose_trailing_slashes() -> None:
     assert load(results="a/b/").results == "a/b"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("results/", "results"), ("./results", "results"), ("a//b/../c", "a/c"), ("../r", "../r")],
+)
+def test_a_folder_has_one_spelling(written: str, meant: str) -> None:
+    assert load(results=written).results == meant
+
+
+def test_an_absolute_folder_below_the_working_one_is_the_relative_one() -> None:
+    assert load(results=str(Path("results").absolute())).results == "results"
+    assert load(results="/elsewhere/r").results == "/elsewhere/r"

@@ -142,3 +142,14 @@ def test_what_killed_writers_left_is_swept_and_nothing_else(tmp_path: Path) -> N
     assert len(set(left)) == 3
     assert sweep(tmp_path) == 3
     assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == sorted(kept)
+
+
+def test_a_private_vault_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a read-only file system even the same mode cannot be set, and a finished date needs nothing."""
+    Vault(tmp_path / "v").create()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "chmod", refuse)
+    Vault(tmp_path / "v").create()

@@ -113,7 +113,7 @@ class _Call:
 
 def read_token(environ: Mapping[str, str]) -> str | None:
     """Return GITHUB_TOKEN, None when unset. Raises ConfigError for one that can't be sent."""
-    token = environ.get("GITHUB_TOKEN", "")
+    token = environ.get("GITHUB_TOKEN", "").rstrip("\r\n")
     if re.search(r"[^\x21-\x7e]", token):
         raise ConfigError(
             "GITHUB_TOKEN holds a space, a line break or another character that no token has. "

@@ -163,7 +163,8 @@ def harvest(repository: Repository, told: Iterable[str] = ()) -> set[str]:
         place = layout.run_place(path, repository.folders)
         values.update(_of_run(repository.content.read(entry.sha), place.eval_id in published))
     known = "\n".join([*public, _own_text()])
-    return {v for v in values if v not in _own_words() and not _stands_in(v, known)}
+    public_too = {v for v in _within(known, values) if _stands_in(v, known)}
+    return values - _own_words() - public_too
 
 
 @cache
@@ -180,6 +181,15 @@ def _own_words() -> frozenset[str]:
     paths = [path for engine in engines for path in engine.rglob("*.py")]
     texts = (path.read_text(encoding="utf-8") for path in paths)
     return frozenset(word for text in (_own_text(), *texts) for word in re.findall(r"\w+", text))
+
+
+def _within(text: str, values: set[str]) -> set[str]:
+    """Return the values that stand anywhere in a text, in one pass: there are thousands of both."""
+    from ahocorasick_rs import AhoCorasick
+
+    listed = sorted(values)
+    found = AhoCorasick(listed).find_matches_as_indexes(text, overlapping=True)
+    return {listed[index] for index, _, _ in found}
 
 
 def _stands_in(value: str, known: str) -> bool:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from benchproof.errors import Absent, ConfigError, Unreachable
 from benchproof.http import Http
-from benchproof.sources import objects
+from benchproof.sources import gitcmd, objects
 from benchproof.sources.base import SMALL_BYTES, Entry, Pin, RepoSpec
 from benchproof.sources.gitcmd import Git, Moved, Tally
 from benchproof.vault import Vault, private_folder
@@ -38,6 +38,8 @@ _PASSING = {"timeout", "stalled", "reset", "throttled", "server_error", "malform
 _HOPELESS_AFTER = 2
 
 
+#: Bytes of an answer that lists refs: half a million of them.
+MAX_REFS = 1 << 26
 #: Bytes of all paths of a tree: a few folders that hold each other ten times over name 10**10 files.
 MAX_LISTING = 1 << 29
 
@@ -198,7 +200,9 @@ class GitSource:
         raise Absent("ref_missing", f"{spec.repo}@{spec.ref}")
 
     def _list_refs(self, spec: RepoSpec, url: str, patterns: list[str]) -> dict[str, str]:
-        out = self._ask(self._mirror(spec.repo), url, ["ls-remote"], ["origin", *patterns])
+        out = self._ask(
+            self._mirror(spec.repo), url, ["ls-remote"], ["origin", *patterns], most=MAX_REFS
+        )
         pairs = (line.split("\t", 1) for line in out.decode("utf-8", "replace").splitlines())
         return {name: sha for sha, name in pairs}
 
@@ -258,14 +262,16 @@ class GitSource:
         common = ["fetch", "--quiet", "--force", "--no-tags", "--recurse-submodules=no"]
         self._ask(git, url, [*common, *options], ["origin", *refspecs])
 
-    def _ask(self, git: Git, url: str, command: list[str], rest: list[str]) -> bytes:
+    def _ask(
+        self, git: Git, url: str, command: list[str], rest: list[str], most: int | None = None
+    ) -> bytes:
         """Run a network command, again after passing faults; traffic is counted per host."""
         serving = [] if _host(url) else [f"--upload-pack={_UPLOAD_PACK}"]
         arguments = ["-c", f"remote.origin.url={url}", *command, *serving, *rest]
         attempt = 0
         while True:
             git.clear_stale_locks()
-            tally = Tally()
+            tally = Tally(most=gitcmd.MAX_ANSWER if most is None else most)
             try:
                 return git.remote(*arguments, what=self._shown(url), tally=tally)
             except Unreachable as error:

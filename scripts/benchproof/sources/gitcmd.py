@@ -42,6 +42,8 @@ _CAUSES: tuple[tuple[str, Cause], ...] = (
     ("could not resolve host", "dns"),
     ("network is unreachable", "no_network"),
     ("returned error: 429", "throttled"),
+    # Private repositories are answered 401; 403 comes from limits, abuse blocks and proxies, and passes.
+    ("returned error: 403", "throttled"),
     ("returned error: 5", "server_error"),
     ("http 5", "server_error"),
     ("operation too slow", "stalled"),
@@ -66,7 +68,6 @@ _CAUSES: tuple[tuple[str, Cause], ...] = (
 )
 _ABSENT: tuple[tuple[str, AbsentStatus], ...] = (
     ("returned error: 401", "private"),
-    ("returned error: 403", "private"),
     ("could not read username", "private"),
     ("authentication failed", "private"),
     ("returned error: 404", "missing"),
@@ -95,6 +96,7 @@ class Tally:
     bytes_in: int = 0
     abandoned: bool = False
     flooded: bool = False
+    most: int = MAX_ANSWER
     process: subprocess.Popen[bytes] | None = None
 
 
@@ -174,7 +176,7 @@ class Git:
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_ASKPASS": "true",
-            "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
+            "GIT_SSH_COMMAND": f"ssh -oBatchMode=yes -oConnectTimeout={CONNECT_S:.0f}",
             "GIT_OPTIONAL_LOCKS": "0",
             **_NOBODY,
             "GIT_NO_LAZY_FETCH": "1",
@@ -296,7 +298,7 @@ def _count(reading: int, tally: Tally) -> None:
             if b"<= Recv" in line:
                 received = _RECEIVED.search(line)
                 tally.bytes_in += int(received.group(1)) if received else 0
-                if tally.bytes_in > MAX_ANSWER and tally.process and not tally.flooded:
+                if tally.bytes_in > tally.most and tally.process and not tally.flooded:
                     tally.flooded = True
                     os.killpg(tally.process.pid, signal.SIGKILL)
             elif _REQUEST.search(line):

@@ -562,3 +562,12 @@ def test_a_tree_bomb_is_too_large_before_it_is_listed(
     with pytest.raises(Unreachable) as caught:
         bench.source.tree(pin)
     assert caught.value.cause == "too_large"
+
+
+def test_a_403_passes_and_is_no_private_repository(bench: Bench) -> None:
+    """Limits, abuse blocks and proxies answer 403; recorded as `private` it would stand all day (law 3)."""
+    fault = bench.upstream.add("status", "git/demo/one.git", status=403)
+    pin = bench.pin()
+    assert (pin.status, pin.reason) == ("unknown", "throttled")
+    bench.upstream.faults.remove(fault)
+    assert bench.pin().status == "ok"
