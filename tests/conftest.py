@@ -30,6 +30,7 @@ class Bench:
     folder: Path
     settings: dict[str, Any]
     environment: dict[str, str] = field(default_factory=dict)
+    cwd: Path | None = None
 
     def command(self, *arguments: str, cores: int = 2) -> list[str]:
         """Return the snakemake command line that a run uses."""
@@ -51,7 +52,7 @@ class Bench:
         return subprocess.run(
             self.command(*arguments, cores=cores),
             env=self.environ(),
-            cwd=self.folder,
+            cwd=self.cwd or self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -34,7 +34,8 @@ class Lease:
     """A run's hold on a vault; `acquire` raises LeaseHeld, `release` is safe to call twice."""
 
     def __init__(self, root: Path) -> None:
-        self._path = root / "lease.json"
+        # Absolute: Snakemake leaves its working directory before the lease is given back.
+        self._path = root.absolute() / "lease.json"
         self._token = os.environ.setdefault(MARK, uuid.uuid4().hex)
         self._stop = threading.Event()
 

@@ -39,6 +39,17 @@ def test_a_killed_run_is_taken_over_without_a_hand(bench: Bench, stage: str) -> 
     assert not list(bench.folder.rglob("*.part"))
 
 
+def test_a_run_started_from_another_folder_gives_its_lease_back(
+    bench: Bench, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """With --directory, Snakemake works in one folder and ends in the other."""
+    bench.cwd = tmp_path_factory.mktemp("elsewhere")
+    bench.audit("pin")
+    assert bench.rows("pins")
+    assert not (bench.vault / "lease.json").exists()
+    assert not list(bench.cwd.iterdir())
+
+
 def test_a_second_run_leaves_at_once_and_touches_nothing(bench: Bench, upstream: Upstream) -> None:
     upstream.add("latency", "git", seconds=3.0)
     process = bench.start()
