@@ -34,6 +34,7 @@ class Lease:
     """A run's hold on a vault; `acquire` raises LeaseHeld, `release` is safe to call twice."""
 
     def __init__(self, root: Path) -> None:
+        self._vault = root
         # Absolute: Snakemake leaves its working directory before the lease is given back.
         self._path = root.absolute() / "lease.json"
         self._token = os.environ.setdefault(MARK, uuid.uuid4().hex)
@@ -49,7 +50,7 @@ class Lease:
                 break
             if self._alive(holder):
                 raise LeaseHeld(
-                    f"another run holds {self._path.parent} ({_describe(holder)}); nothing was touched. "
+                    f"another run holds {self._vault} ({_describe(holder)}); nothing was touched. "
                     "Wait for it to end, or give this run its own --config resources=…"
                 )
             end_orphans(str(holder.get("token", "")))
@@ -67,7 +68,7 @@ class Lease:
         holder = self._read()
         if holder.get("token") != self._token:
             raise LeaseHeld(
-                f"another run took {self._path.parent} at the same time ({_describe(holder)}); nothing was "
+                f"another run took {self._vault} at the same time ({_describe(holder)}); nothing was "
                 "touched. Wait for it to end."
             )
 

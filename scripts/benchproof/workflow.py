@@ -23,7 +23,7 @@ from benchproof.outputs import ERROR, TABLES, replacing
 from benchproof.pending import Pending
 from benchproof.report.seal import is_complete
 from benchproof.sources.base import RepoSpec
-from benchproof.vault import Vault, sweep, write_json
+from benchproof.vault import Vault, private_folder, sweep, write_json
 
 #: Hands the day of a run to nested processes, so that midnight cannot split a run in two.
 DAY = "BENCHPROOF_DATE"
@@ -128,6 +128,9 @@ class Audit:
             return
         try:
             self.vault.create()
+            # Snakemake would make these with the umask's rights.
+            for name in ("findings", "staging"):
+                private_folder(self._work / name)
             self._pending.prepare(bump=not dry_run and not self.config.offline)
         except BenchproofError as error:
             print(f"benchproof: {error}", file=sys.stderr)

@@ -51,8 +51,8 @@ def test_a_run_started_from_another_folder_gives_its_lease_back(
 
 
 def test_a_second_run_leaves_at_once_and_touches_nothing(bench: Bench, upstream: Upstream) -> None:
-    upstream.add("latency", "git", seconds=3.0)
-    process = bench.start()
+    upstream.add("latency", "git", seconds=1.5)
+    process = bench.start("pin")
     wait_for(bench.vault / "lease.json")
     before = {p: p.stat().st_mtime_ns for p in bench.folder.rglob("*.json")}
     second = bench.run()
@@ -236,7 +236,7 @@ def test_each_fate_of_a_repository_is_a_row_and_the_others_go_on(
             for n in names
         ]
         bench = Bench(tmp_path, settings(small_family, upstream, family=family, source=source))
-        bench.audit()
+        bench.audit(f"results/{DAY}/findings.parquet")
         found = {row["repo"].split("/")[1]: row["status"] for row in bench.rows("pins")}
         private = "private" if source == "git" else "missing"
         assert found == {
@@ -334,7 +334,7 @@ def test_purge_names_what_it_would_delete_and_keeps_what_a_report_needs(bench: B
     bench.cli("purge", "--report", DAY, "--yes")
     assert not bench.out.exists()
     assert list((bench.vault / "content").rglob("*.zip"))
-    bench.audit("--config", "offline=true")
+    bench.audit("regrade", "--config", "offline=true")
 
 
 def test_a_dry_run_changes_nothing(bench: Bench, upstream: Upstream) -> None:
