@@ -7,7 +7,7 @@
   objects/<aa>/<id>              proven blobs that came one by one over REST
   content/<owner>+<name>/<commit>.zip   listing and needed blobs of one commit
   pins/<label>/<owner>+<name>.<ref digest>.json   what was pinned on that date, once
-  work/<results>/<label>/        hand-overs between the jobs of one report
+  handover/<results>/<label>/    hand-overs between the jobs of one report
   home/                          an empty HOME, so that git reads nobody's settings
   lease.json                     the run that holds the vault
 ```
@@ -76,7 +76,7 @@ class Vault:
     def work(self, results: str, label: str) -> Path:
         """Return the folder through which the jobs of one report hand over what must not leave."""
         name = "+".join(part for part in results.split("/") if part)
-        return self.root / "work" / (f"{name}+" if name in (".", "..") else name or "+") / label
+        return self.root / "handover" / (f"{name}+" if name in (".", "..") else name or "+") / label
 
     def home(self) -> Path:
         """Return an empty private folder that serves as HOME for child processes."""

@@ -121,7 +121,7 @@ def test_paths_of_different_things_differ(tmp_path: Path) -> None:
 )
 def test_hand_overs_stay_inside_the_vault(tmp_path: Path, results: str) -> None:
     work = Path(os.path.normpath(Vault(tmp_path).work(results, "2026-01-15")))
-    assert work.is_relative_to(tmp_path / "work")
+    assert work.is_relative_to(tmp_path / "handover")
 
 
 def test_blobs_are_kept_by_id(tmp_path: Path) -> None:

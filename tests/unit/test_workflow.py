@@ -60,9 +60,10 @@ def test_paths_are_literal_and_of_this_date(monkeypatch: pytest.MonkeyPatch) -> 
     made = audit()
     assert made.result("tree") == "results/2026-01-15/tree.parquet"
     assert made.result("report.html") == "results/2026-01-15/report.html"
-    assert made.handover("mirror.json") == "resources/work/results/2026-01-15/mirror.json"
+    assert made.handover("mirror.json") == "resources/handover/results/2026-01-15/mirror.json"
     assert (
-        made.findings("list_trees") == "resources/work/results/2026-01-15/findings/list_trees.json"
+        made.findings("list_trees")
+        == "resources/handover/results/2026-01-15/findings/list_trees.json"
     )
     assert audit(as_of="2025-06-01").result("tree") == "results/asof-2025-06-01/tree.parquet"
 
