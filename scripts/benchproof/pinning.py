@@ -76,20 +76,20 @@ def mirror(source: Source | None, vault: Vault, spec: RepoSpec, pin: Pin) -> dic
         if source is None:
             return {"status": "unknown", "reason": "offline", "commit_sha": commit, "blobs": 0}
         return _record(commit, _bring(source, pin, spec, path))
-    except Unreachable as error:
-        log.warning("%s", error)
-        return {"status": "unknown", "reason": error.cause, "commit_sha": commit, "blobs": 0}
-    except MalformedObjectError as error:
+    except (Unreachable, MalformedObjectError, Absent, Moved, AllowanceTooSmall) as error:
+        # What left after it was pinned keeps its pin; the others go on.
         log.warning("%s: %s", spec.repo, error)
-        return {"status": "unknown", "reason": "malformed", "commit_sha": commit, "blobs": 0}
-    except (Absent, Moved) as error:
-        # It left after it was pinned; its pin stays, and the others go on.
-        log.warning("%s", error)
-        reason = error.status if isinstance(error, Absent) else "redirected"
-        return {"status": "unknown", "reason": reason, "commit_sha": commit, "blobs": 0}
-    except AllowanceTooSmall as error:
-        log.warning("%s: %s", spec.repo, error)
-        return {"status": "unknown", "reason": "allowance", "commit_sha": commit, "blobs": 0}
+        return {"status": "unknown", "reason": _reason(error), "commit_sha": commit, "blobs": 0}
+
+
+def _reason(error: BenchproofError) -> str:
+    """The fixed code of what kept content away, for the tables."""
+    if isinstance(error, Unreachable):
+        return error.cause
+    if isinstance(error, Absent):
+        return error.status
+    codes = {Moved: "redirected", AllowanceTooSmall: "allowance", MalformedObjectError: "malformed"}
+    return codes[type(error)]
 
 
 def _bring(source: Source, pin: Pin, spec: RepoSpec, path: Path) -> int:

@@ -6,7 +6,7 @@ right.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import le, lt
@@ -93,14 +93,6 @@ class Accumulator:
             name: Counts(self.runs, self._verdicts[name], self._fields[name], self._applies[name])
             for name in READINGS
         }
-
-
-def count_readings(runs: Iterable[tuple[object, object, Verdict]]) -> dict[str, Counts]:
-    """Return the counts by reading over (config, answer, verdict) of numeric_tolerance runs."""
-    total = Accumulator()
-    for config, answer, verdict in runs:
-        total.add(config, answer, verdict)
-    return total.counts()
 
 
 def _turned(

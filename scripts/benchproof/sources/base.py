@@ -44,11 +44,6 @@ class Pin:
     repo_id: int | None
     source: str
 
-    @property
-    def usable(self) -> bool:
-        """True when there is a commit to audit."""
-        return self.commit_sha is not None
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -25,7 +25,7 @@ _LAST_ERROR = "benchproof-last-error.txt"
 #: How long git may take to connect and send its first request. A machine without a network must not wait.
 CONNECT_S = 8.0
 #: Environment variables that could make git read another repository, prompt, trace or run something.
-_DROPPED = re.compile(r"^(GIT_(?!SSL_|HTTP_PROXY|PROXY_SSL)|SSH_ASKPASS|LC_|LANG)")
+_DROPPED = re.compile(r"^(GIT_(?!SSL_|HTTP_PROXY|PROXY_SSL)|GITHUB_TOKEN|SSH_ASKPASS|LC_|LANG)")
 
 #: Author of the one commit we ever make, which never leaves the mirror.
 _NOBODY = {

@@ -12,9 +12,9 @@ import pytest
 from benchproof.analysis.runs import Regraded, regrade_repository
 from benchproof.findings import as_json, rows
 from benchproof.inventory.repository import Repository
-from benchproof.sources import content, objects
-from benchproof.sources.base import Entry, RepoSpec
+from benchproof.sources.base import RepoSpec
 from benchproof.tables import build
+from unit.memory import Memory
 
 PLACE = "trajectories/one/openai/gpt-x/mini/r1/result.json"
 CONFIG = {
@@ -27,22 +27,6 @@ EVALS: dict[str, Any] = {
     "choice": {"grader": {"type": "multiple_choice", "config": {}}},
     "many": {"graders": [{"type": "numeric_tolerance", "config": CONFIG}]},
 }
-
-
-class Memory(content.Content):
-    """Files in memory."""
-
-    def __init__(self, files: dict[str, bytes]) -> None:
-        self._data = {objects.blob_id(data): data for data in files.values()}
-        self.entries = [
-            Entry(path.encode(), "100644", objects.blob_id(files[path])) for path in sorted(files)
-        ]
-
-    def has(self, sha: str) -> bool:
-        return sha in self._data
-
-    def read(self, sha: str) -> bytes:
-        return self._data[sha]
 
 
 def record(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchproof.grading import NO_ANSWER, compile_rule, grade, rule_status
 from benchproof.grading.numeric import compile_config
-from benchproof.grading.readings import count_readings
+from benchproof.grading.readings import Accumulator
 from benchproof.grading.record import WITHHELD, Rule, regrade
 
 SCALARS = (
@@ -74,7 +74,9 @@ def test_never_raises_and_stays_in_range(config: Any, answer: Any) -> None:
     for item in verdict.fields:
         assert (item.passed is None) is (item.reason is not None)
         assert (item.failure_mode is not None) is (item.passed is False)
-    assert count_readings([(config, answer, verdict)])["strict"].runs == graded
+    total = Accumulator()
+    total.add(config, answer, verdict)
+    assert total.counts()["strict"].runs == graded
 
 
 @MODEST

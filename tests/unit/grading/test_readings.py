@@ -7,14 +7,17 @@ from typing import Any
 import pytest
 
 from benchproof.grading import compile_rule, grade
-from benchproof.grading.readings import READINGS, Accumulator, Counts, count_readings
+from benchproof.grading.readings import READINGS, Accumulator, Counts
 
 PAIR = {"type": "absolute", "lower": 12, "upper": 4}
 
 
 def counts(config: Any, *answers: Any) -> dict[str, Counts]:
     """Count the readings over some answers to one configuration."""
-    return count_readings((config, a, grade("numeric_tolerance", config, a)) for a in answers)
+    total = Accumulator()
+    for answer in answers:
+        total.add(config, answer, grade("numeric_tolerance", config, answer))
+    return total.counts()
 
 
 def changed(config: Any, *answers: Any) -> dict[str, tuple[int, int]]:

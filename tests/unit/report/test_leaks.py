@@ -22,9 +22,9 @@ from benchproof.inventory.repository import Repository
 from benchproof.report import leaks
 from benchproof.report.html import MEANINGS
 from benchproof.report.leaks import Needles, harvest, scan, self_test
-from benchproof.sources import content, objects
-from benchproof.sources.base import Entry, RepoSpec
+from benchproof.sources.base import RepoSpec
 from benchproof.vault import private_folder
+from unit.memory import Memory
 
 VALUES = (
     "73519.2468",
@@ -150,22 +150,6 @@ def test_no_needles_find_nothing(tmp_path: Path) -> None:
 
 
 # --- what is searched for ------------------------------------------------------------------------
-
-
-class Memory(content.Content):
-    """Files in memory."""
-
-    def __init__(self, files: dict[str, bytes]) -> None:
-        self._data = {objects.blob_id(data): data for data in files.values()}
-        self.entries = [
-            Entry(path.encode(), "100644", objects.blob_id(files[path])) for path in sorted(files)
-        ]
-
-    def has(self, sha: str) -> bool:
-        return sha in self._data
-
-    def read(self, sha: str) -> bytes:
-        return self._data[sha]
 
 
 def harvested(

@@ -201,7 +201,7 @@ def test_a_short_id_that_fits_two_commits_is_a_config_error(bench: Bench, root: 
 def test_what_the_server_says_is_a_status(bench: Bench, repo: str, ref: str, status: str) -> None:
     pin = bench.pin(ref, repo)
     assert pin.status == status
-    assert pin.usable == (status == "ok")
+    assert (pin.commit_sha is not None) == (status == "ok")
     assert bench.slept == []
 
 
@@ -254,7 +254,7 @@ def test_a_redirect_off_the_endpoint_is_not_followed(
 ) -> None:
     upstream.add("redirect", "/git/", location=location + "/info/refs", status=301)
     pin = bench.pin()
-    assert not pin.usable
+    assert pin.commit_sha is None
     assert pin.status in ("missing", "unknown")
     assert not upstream.requests("other") or location.startswith("/")
 
