@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from benchproof.config import AS_OF
+from benchproof.config import AS_OF, today
 from benchproof.outputs import replacing
 
 SEAL = "seal.json"
@@ -57,14 +57,13 @@ def write_seal(folder: Path, values: Mapping[str, Any]) -> None:
 
 
 def point_latest(results: Path, label: str) -> None:
-    """Make <results>/latest lead to the newest complete report of a date, unless this one is older; an
-    audit of the past is never the latest.
+    """Make <results>/latest lead to this report, unless it leads to a newer complete one.
+
+    An audit of the past is never the latest, and a date that has not come yet holds no other back.
     """
     link = results / "latest"
     known = os.readlink(link) if link.is_symlink() else ""
-    if label.startswith(AS_OF) or (
-        not known.startswith(AS_OF) and known > label and is_complete(link)
-    ):
+    if label.startswith(AS_OF) or (label < known <= today() and is_complete(link)):
         return
     part = results / f"latest.{os.getpid()}.part"
     part.unlink(missing_ok=True)

@@ -129,3 +129,10 @@ def test_publishing_copies_whole_files_over_older_ones(tmp_path: Path) -> None:
         name: name for name in ("report.html", "summary.md")
     }
     assert (out / "summary.md").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_date_that_has_not_come_holds_no_other_back(tmp_path: Path) -> None:
+    """A mistyped year must not hide every later report for a lifetime."""
+    assert latest(tmp_path, "2026-01-15") == "2026-01-15"
+    assert latest(tmp_path, "2999-01-01") == "2999-01-01"
+    assert latest(tmp_path, "2026-01-22") == "2026-01-22"
