@@ -28,7 +28,7 @@ test: .venv/dev
 	.venv/bin/snakefmt --check Snakefile rules
 	.venv/bin/codespell
 	.venv/bin/snakemake --lint
-	.venv/bin/pytest
+	.venv/bin/pytest -n 2 --dist loadfile
 
 bench: .venv/dev
 	$(PY) benchmarks/content_audit.py

@@ -1,4 +1,4 @@
-# What every rule file uses: AUDIT knows the date, the folders, the digests and the lease of this run.
+# What the rule files share. AUDIT knows the date, the folders, the digests and the lease of this run.
 import sys
 from pathlib import Path
 
@@ -9,3 +9,8 @@ from benchproof.workflow import Audit
 AUDIT = Audit.open(config)
 if workflow.is_main_process:
     AUDIT.prepare(workflow.dryrun)
+
+
+def fetched_records(wildcards):
+    """Return the records of all chosen snapshots, once they are chosen."""
+    return AUDIT.fetched(checkpoints.choose_snapshots.get().output.selection)

@@ -55,6 +55,10 @@ rule collect_traffic:
         asked=[AUDIT.ask_again("pin"), AUDIT.ask_again("mirror")],
         pins=AUDIT.result("pins"),
         mirror=AUDIT.handover("mirror.json"),
+        handles=AUDIT.result("handles"),
+        objects=AUDIT.result("objects"),
+        contents=AUDIT.result("contents"),
+        files=AUDIT.result("files"),
     output:
         traffic=AUDIT.result("traffic"),
     log:

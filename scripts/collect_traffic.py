@@ -9,9 +9,8 @@ from benchproof.vault import read_json
 def main(task: job.Job) -> None:
     """Write the traffic table."""
     folder = Path(task.params.audit["work"]) / "traffic"
-    task.write(
-        "traffic", [row for path in sorted(folder.glob("*.json")) for row in read_json(path)]
-    )
+    rows = [row for path in sorted(folder.glob("*.json")) for row in read_json(path)]
+    task.write("traffic", job.added(rows))
 
 
 if "snakemake" in globals():

@@ -1,5 +1,6 @@
 """Search everything that leaves for graded values, then publish and seal the report; rules/report.smk."""
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -18,7 +19,8 @@ def main(task: job.Job) -> None:
     folder = results / audit["label"]
     _prove_scanner(staged.parent)
     told = _told(task, folder)
-    needles = leaks.Needles({v for repo in task.repositories() for v in leaks.harvest(repo, told)})
+    graded = {v for repo in task.repositories() for v in leaks.harvest(repo, told)}
+    needles = leaks.Needles(graded | leaks.link_secrets(task.book))
     hits, searched = leaks.scan(needles, [folder, staged, *map(Path, task.params.metadata)])
     if hits:
         places = "; ".join(sorted({f"{hit.surface} ({hit.form})" for hit in hits})[:5])
@@ -44,8 +46,13 @@ def main(task: job.Job) -> None:
 
 
 def _told(task: job.Job, folder: Path) -> list[str]:
-    """Return what a run says whatever the answers are: its configuration, folders and pins."""
+    """Return what a run says whatever the answers are: its configuration, folders, pins, and what
+    anybody can read of the data: names and counts inside the objects.
+    """
     pins = [str(cell) for row in task.pins() for cell in row.values()]
+    for name in ("objects", "contents", "files"):
+        rows = tables.read(folder / f"{name}.parquet", name)
+        pins += [json.dumps(row, default=str, ensure_ascii=False) for row in rows]
     places = [str(Path.cwd()), str(folder), f"{task.params.audit['work']}/"]
     return [(folder / "config.json").read_text(encoding="utf-8"), *places, *pins]
 

@@ -54,12 +54,16 @@ def prepare(root: Path) -> Family:
     """Return the planted family below `root`, built anew when its generator has changed."""
     described, made_by = root / "family.json", root / "generator.sha256"
     digest = sha256()
-    for path in sorted((ROOT / "tests" / "family").glob("*.py")):
-        digest.update(path.read_bytes())
+    for package in ("family", "h5ad"):
+        for path in sorted((ROOT / "tests" / package).glob("*.py")):
+            digest.update(path.read_bytes())
     if described.exists() and made_by.exists() and made_by.read_text() == digest.hexdigest():
-        return Family.load(described)
+        family = Family.load(described)
+        if all(Path(entry.path).exists() for entry in family.handles.values() if entry.path):
+            return family
     print("Inventing a family of six repositories…", flush=True)
     root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    shutil.rmtree(root / "snapshots", ignore_errors=True)
     family = build_family(root, planted=True)
     family.save(described)
     made_by.write_text(digest.hexdigest())

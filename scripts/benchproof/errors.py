@@ -5,6 +5,7 @@ BenchproofError
 ├── ProofError          bytes do not hash to the git object id they were asked for by
 ├── Unreachable         a request failed and stayed failed after the retries
 ├── Absent              the server says that there is nothing to read
+├── ObjectFailed        the object behind a handle could not be read
 ├── AllowanceTooSmall   the REST allowance cannot cover what is still needed
 ├── Unreadable          upstream text cannot be read as JSON
 ├── TableError          rows do not fit the table they were meant for
@@ -91,6 +92,17 @@ class Absent(BenchproofError):
     def __init__(self, status: AbsentStatus, what: str) -> None:
         super().__init__(f"{what}: {status}.")
         self.status: AbsentStatus = status
+
+
+class ObjectFailed(BenchproofError):
+    """The object behind a handle could not be read: a row's status and reason, both fixed codes.
+
+    `expired` is True when the URL has died and a new one may help.
+    """
+
+    def __init__(self, status: str, reason: str, what: str = "", *, expired: bool = False) -> None:
+        super().__init__(f"{what or 'an object'}: {status} ({reason}).")
+        self.status, self.reason, self.expired = status, reason, expired
 
 
 class AllowanceTooSmall(BenchproofError):

@@ -13,15 +13,17 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchproof import findings, provenance, tables
 from benchproof.errors import BenchproofError
+from benchproof.journal import Journal
 from benchproof.outputs import ERROR_MARK
 from benchproof.sources import content
 from benchproof.sources.base import RepoSpec
-from benchproof.vault import Vault, read_json, write_json
+from benchproof.vault import Vault, private_file, read_json, write_json
 
 if TYPE_CHECKING:
     from benchproof.http.traffic import Traffic
@@ -34,13 +36,32 @@ def run(main: Callable[[Job], None], snakemake: Any) -> None:
     """Run a script's `main`; exit 1 with one line on failure, in its log and on the terminal."""
     _start_log(Path(snakemake.log[0]))
     try:
-        main(Job(snakemake))
+        with _without_pandas():
+            main(Job(snakemake))
     except BenchproofError as error:
         _fail(str(error))
     except Exception as error:  # the rim of the process: nothing above could withhold the text
         _fail(
             f"internal error {type(error).__name__} at {_place(error)}; report it. (Text withheld.)"
         )
+
+
+@contextmanager
+def _without_pandas() -> Iterator[None]:
+    """Keep pyarrow from importing pandas: 0.6 s a job, to ask whether a list of ours is a Series."""
+    blocker = _Blocker()
+    sys.meta_path.insert(0, blocker)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(blocker)
+
+
+class _Blocker(MetaPathFinder):
+    def find_spec(self, name: str, *_: Any) -> None:
+        """Refuse pandas; other names are for the next finder."""
+        if name == "pandas":
+            raise ModuleNotFoundError("no script of benchproof uses pandas", name=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +138,38 @@ class Job:
         placed = [replace(f, stage=self.rule, commit_sha=commits.get(f.repo)) for f in found]
         write_json(Path(self.output.findings), findings.as_json(placed))
 
-    def count(self, stage: str, traffic: Traffic) -> None:
-        """Add this run's requests to the stage's running total in the vault."""
-        path = Path(self.params.audit["work"]) / "traffic" / f"{stage}.json"
+    @property
+    def book(self) -> Path:
+        """The signed URLs that the jobs of this run hand to each other; deleted when the run is over."""
+        return Path(self.params.audit["work"]) / "links.jsonl"
+
+    def journal(self, stage: str) -> Journal:
+        """Return the journal of what this stage learnt of the world under this label."""
+        return Journal(self.vault.observed(self.params.audit["label"], stage, self.params.code))
+
+    def left_open(self, stage: str, items: Iterable[tuple[str, str | None]]) -> None:
+        """Say what a stage did not learn, as (item, cause): the next run asks for these alone."""
+        path = Path(self.params.audit["work"]) / "open" / f"{stage}.json"
+        write_json(path, [[item, cause] for item, cause in items])
+
+    def screen(self, name: str, text: str) -> None:
+        """Leave a text that the run shows as its last words."""
+        with private_file(Path(self.params.audit["work"]) / "screens" / f"{name}.txt") as handle:
+            handle.write(text.encode())
+
+    def count(self, stage: str, *traffics: Traffic, part: str = "") -> None:
+        """Add this run's requests to the stage's running total in the vault.
+
+        Jobs of one stage that run side by side each say which `part` they are.
+        """
+        name = f"{stage}.{part}" if part else stage
+        path = Path(self.params.audit["work"]) / "traffic" / f"{name}.json"
         rows = read_json(path) if path.exists() else []
-        write_json(path, _added(rows + traffic.rows(stage)))
+        write_json(path, added(rows + [row for item in traffics for row in item.rows(stage)]))
 
 
-def _added(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def added(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return traffic rows summed per stage and host, sorted."""
     total: dict[tuple[str, str], dict[str, Any]] = {}
     for row in rows:
         known = total.setdefault(

@@ -25,6 +25,11 @@ TABLES: Final = (
     "eval_handles",
     "graders",
     "tolerances",
+    "handles",
+    "runnable",
+    "objects",
+    "contents",
+    "files",
     "runs",
     "run_fields",
     "readings",
@@ -32,6 +37,8 @@ TABLES: Final = (
     "findings",
     "traffic",
 )
+#: Statuses of rows that were not learnt: a second run on the same date asks for these again.
+OPEN: Final = ("unknown", "throttled", "stalled")
 #: The line of a log that is repeated as the last word of a failed run, and how it begins.
 ERROR_MARK: Final = "error: "
 ERROR: Final = re.compile(rf"^\d\d:\d\d:\d\d {ERROR_MARK}(.*)$", re.MULTILINE)

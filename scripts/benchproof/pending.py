@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchproof.config import Config
+from benchproof.outputs import OPEN
 from benchproof.report.seal import is_complete, sealed
 from benchproof.vault import Vault, read_json, write_json
 
-STAGES = ("pin", "mirror")
+#: Stages that ask the signer or the storage; each leaves a list of what it did not learn.
+STORAGE = ("resolve", "probe", "peek", "fetch")
+STAGES = ("pin", "mirror", *STORAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +47,32 @@ class Pending:
         """
         if self._finished():
             return []
-        return [*self._unpinned(), *self._unmirrored()]
+        return [*self._unpinned(), *self._unmirrored(), *self._unlearnt()]
 
     def prepare(self, *, bump: bool) -> None:
         """Create missing markers; with `bump`, change those of stages that have something to ask again."""
         open_stages = {item.stage for item in self.unknown()} if bump else set()
+        if "fetch" in open_stages:
+            self._reopen_fetches()
         for stage in STAGES:
             marker = self.marker(stage)
             attempt = read_json(marker)["attempt"] if marker.exists() else 0
             if not marker.exists() or stage in open_stages:
                 write_json(marker, {"attempt": attempt + 1})
+
+    def _unlearnt(self) -> list[Unknown]:
+        found = []
+        for stage in STORAGE:
+            path = self._work / "open" / f"{stage}.json"
+            items = read_json(path) if path.exists() else []
+            found += [Unknown(stage, item, str(cause)) for item, cause in items]
+        return found
+
+    def _reopen_fetches(self) -> None:
+        """Forget the records of fetches that stayed open: each is a job's output, and is made again."""
+        for path in sorted((self._work / "fetched").glob("*.json")):
+            if any(record["status"] in OPEN for record in read_json(path)):
+                path.unlink()
 
     def _finished(self) -> bool:
         """True when the report is complete and every file that it was sealed with is still there."""

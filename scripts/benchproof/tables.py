@@ -39,6 +39,10 @@ def _spec(name: str, key: str, columns: Mapping[str, pa.DataType]) -> Spec:
 
 
 _STATUS = {"status": TEXT, "reason": TEXT}
+_FINDING = dict.fromkeys(
+    "finding_id repo path commit_sha blob_sha pointer rule severity message remedy stage".split(),
+    TEXT,
+)
 SPECS: dict[str, Spec] = {
     spec.name: spec
     for spec in (
@@ -157,6 +161,89 @@ SPECS: dict[str, Spec] = {
             },
         ),
         _spec(
+            "handles",
+            "handle",
+            {
+                "handle": TEXT,
+                **_STATUS,
+                "http_status": WHOLE,
+                "n_evals": WHOLE,
+                "checked_at": INSTANT,
+            },
+        ),
+        _spec(
+            "runnable",
+            "repo eval_id",
+            {
+                "repo": TEXT,
+                "eval_id": TEXT,
+                "n_handles": WHOLE,
+                "n_reachable": WHOLE,
+                "n_refused": WHOLE,
+                "n_unknown": WHOLE,
+                "runnable": TEXT,
+                "checked_at": INSTANT,
+            },
+        ),
+        _spec(
+            "objects",
+            "handle",
+            {
+                "handle": TEXT,
+                **_STATUS,
+                "size_bytes": WHOLE,
+                "container": TEXT,
+                "header": TEXT,
+                "etag": TEXT,
+                "last_modified": INSTANT,
+                "checked_at": INSTANT,
+            },
+        ),
+        _spec(
+            "contents",
+            "handle",
+            {
+                "handle": TEXT,
+                **_STATUS,
+                "container": TEXT,
+                "n_obs": WHOLE,
+                "n_vars": WHOLE,
+                "x_encoding": TEXT,
+                "x_dtype": TEXT,
+                "nnz": WHOLE,
+                "obs_columns": TEXTS,
+                "var_columns": TEXTS,
+                "layers": TEXTS,
+                "obsm": TEXTS,
+                "obsp": TEXTS,
+                "varm": TEXTS,
+                "uns": TEXTS,
+                "raw": TEXT,
+                "encoding_version": TEXT,
+                "bytes_read": WHOLE,
+                "requests": WHOLE,
+                "checked_at": INSTANT,
+            },
+        ),
+        _spec(
+            "files",
+            "handle",
+            {
+                "handle": TEXT,
+                **_STATUS,
+                "size_bytes": WHOLE,
+                "sha256": TEXT,
+                "etag": TEXT,
+                "verified_by": TEXT,
+                "n_obs": WHOLE,
+                "n_vars": WHOLE,
+                "reader": TEXT,
+                "path": TEXT,
+                "bytes_fetched": WHOLE,
+                "checked_at": INSTANT,
+            },
+        ),
+        _spec(
             "runs",
             "repo run_path",
             {
@@ -226,23 +313,7 @@ SPECS: dict[str, Spec] = {
                 "complete": YES_NO,
             },
         ),
-        _spec(
-            "findings",
-            "finding_id",
-            {
-                "finding_id": TEXT,
-                "repo": TEXT,
-                "path": TEXT,
-                "commit_sha": TEXT,
-                "blob_sha": TEXT,
-                "pointer": TEXT,
-                "rule": TEXT,
-                "severity": TEXT,
-                "message": TEXT,
-                "remedy": TEXT,
-                "stage": TEXT,
-            },
-        ),
+        _spec("findings", "finding_id", _FINDING),
         _spec(
             "traffic",
             "stage host",

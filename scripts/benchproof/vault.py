@@ -7,6 +7,10 @@
   objects/<aa>/<id>              proven blobs that came one by one over REST
   content/<owner>+<name>/<commit>.zip   listing and needed blobs of one commit
   pins/<label>/<owner>+<name>.<ref digest>.json   what was pinned on that date, once
+  observed/<label>/<stage>.jsonl what signer and storage said on that date, as it came
+  peeks/<handle>/<version>.json  what is inside an object, by its ETag
+  snapshots/<handle>/<version>.<suffix>  fetched objects with their records, by ETag; unfinished
+                                 ones in <version>.<owner>.part/
   handover/<results>/<label>/    hand-overs between the jobs of one report
   home/                          an empty HOME, so that git reads nobody's settings
   lease.json                     the run that holds the vault
@@ -72,6 +76,20 @@ class Vault:
         """Return the file that says what a ref of a repository was pinned to under a label."""
         named = sha256(ref.encode()).hexdigest()[:8]
         return self.root / "pins" / label / f"{slug(repo)}.{named}.json"
+
+    def observed(self, label: str, stage: str, protocol: str) -> Path:
+        """Return the journal of what a stage learnt of the world under a label, by its protocol."""
+        return self.root / "observed" / label / f"{stage}.{protocol}.jsonl"
+
+    @property
+    def peeks(self) -> Path:
+        """The folder of what was found inside objects."""
+        return self.root / "peeks"
+
+    @property
+    def snapshots(self) -> Path:
+        """The folder of fetched objects."""
+        return self.root / "snapshots"
 
     def work(self, results: str, label: str) -> Path:
         """Return the folder through which the jobs of one report hand over what must not leave."""

@@ -23,12 +23,19 @@ from benchproof.outputs import ERROR, TABLES, replacing
 from benchproof.pending import Pending
 from benchproof.report.seal import is_complete
 from benchproof.sources.base import RepoSpec
-from benchproof.vault import Vault, private_folder, sweep, write_json
+from benchproof.vault import Vault, private_folder, read_json, sweep, write_json
 
 #: Hands the day of a run to nested processes, so that midnight cannot split a run in two.
 DAY = "BENCHPROOF_DATE"
 #: Protocols of the stages that ask the world: an edit of code must not ask it again, a bump here does.
-PROTOCOLS = {"pin_commits": 1, "mirror_content": 1}
+PROTOCOLS = {
+    "pin_commits": 1,
+    "mirror_content": 1,
+    "resolve_handles": 1,
+    "probe_sizes": 1,
+    "peek_snapshots": 1,
+    "fetch_snapshot": 1,
+}
 EXIT_HELD = 75
 #: Bytes below which a disk counts as full: a log and a table need a few blocks.
 _LITTLE_ROOM = 1 << 16
@@ -120,6 +127,32 @@ class Audit:
         """Return the file whose change makes a stage ask again for what it could not learn before."""
         return str(self._pending.marker(stage))
 
+    @property
+    def book(self) -> Path:
+        """The signed URLs of this report, as long as a run needs them."""
+        return self._work / "links.jsonl"
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """What is to be fetched, and how much of it: other choices make `choose_snapshots` run again."""
+        fetch = self.config.merged["fetch"]
+        return {
+            "select": fetch["select"],
+            "max_total_bytes": fetch["max_total_bytes"],
+            "shards": self.config.merged["shards"],
+        }
+
+    def fetched(self, selection: str) -> list[str]:
+        """Return the records of every part of a selection that `choose_snapshots` made."""
+        return [
+            self.handover(f"fetched/{part}.json") for part in read_json(Path(selection))["parts"]
+        ]
+
+    def part(self, name: str) -> list[dict[str, Any]]:
+        """Return the objects of one part: another version of one makes its fetch run again."""
+        found: list[dict[str, Any]] = read_json(self._work / "selection.json")["parts"][name]
+        return found
+
     # -- the run --------------------------------------------------------------------------------------
 
     def prepare(self, dry_run: bool) -> None:
@@ -129,7 +162,7 @@ class Audit:
         try:
             self.vault.create()
             # Snakemake would make these with the umask's rights.
-            for name in ("findings", "staging"):
+            for name in ("findings", "staging", "fetched"):
                 private_folder(self._work / name)
             self._pending.prepare(bump=not dry_run and not self.config.offline)
         except BenchproofError as error:
@@ -152,16 +185,20 @@ class Audit:
             sys.exit(EXIT_HELD if isinstance(error, LeaseHeld) else 1)
 
     def succeed(self) -> None:
-        """At the end of a good run: show the first screen of the report, when there is a new one."""
+        """At the end of a good run: show what was asked for, and the first screen of the report."""
         _cancel_timers()
+        self._forget_links()
         summary = Path(self.result("summary.md"))
-        if summary.exists():
-            _last_words([summary.read_text(encoding="utf-8").rstrip()])
+        last = [summary.read_text(encoding="utf-8").rstrip()] if summary.exists() else []
+        screens = self._screens()
+        if screens or last:
+            _last_words(["\n\n".join([*screens, *last])])
 
     def fail(self) -> None:
         """At the end of a failed run: one line per failed job, ours and last."""
         _cancel_timers()
-        lines = []
+        self._forget_links()
+        lines = self._screens()
         for path in sorted(Path(self.out, "logs").glob("*.log")):
             text = path.read_text(encoding="utf-8", errors="replace")
             said = ERROR.findall(text)
@@ -169,6 +206,19 @@ class Audit:
                 f"benchproof: {path.stem} failed: {message} (log: {path})" for message in said[-1:]
             ]
         _last_words(lines or [self._unsaid()])
+
+    def _screens(self) -> list[str]:
+        """Return what this run's targets left to be shown, once."""
+        found = []
+        for path in sorted((self._work / "screens").glob("*.txt")):
+            found.append(path.read_text(encoding="utf-8").rstrip())
+            path.unlink()
+        return found
+
+    def _forget_links(self) -> None:
+        """Delete the signed URLs, unless sizes are still to be asked for: each handle is signed once."""
+        if not Path(self.result("handles")).exists() or Path(self.result("objects")).exists():
+            self.book.unlink(missing_ok=True)
 
     def _unsaid(self) -> str:
         """Return what is known about a job that could not even write its log."""

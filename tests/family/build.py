@@ -10,7 +10,7 @@ from typing import Any
 from family import shape
 from family.draft import Draft, EvalDraft, RunDraft
 from family.evals import draft_repo, flat_graders
-from family.model import Family, RepoInfo
+from family.model import Family, Handle, RepoInfo
 from family.planted import plant_all
 from family.runs import draft_runs
 from family.tree import write_repo
@@ -47,7 +47,10 @@ def draft_family(
 
 
 def write_family(draft: Draft, root: Path, variants: Mapping[str, str] | None = None) -> Family:
-    """Write the repositories of a draft below root/<owner>/ and return the family."""
+    """Write a draft and return the family: repositories below root/<owner>/, snapshots below
+    root/snapshots.
+    """
+    handles = draft.handles | _snapshots(draft, root / "snapshots")
     infos: dict[str, RepoInfo] = {}
     for name, commits in draft.trees.items():
         path = root / draft.owner / f"{name}.git"
@@ -69,7 +72,7 @@ def write_family(draft: Draft, root: Path, variants: Mapping[str, str] | None = 
         planted=bool(draft.findings),
         small=draft.small,
         repos=infos,
-        handles=draft.handles,
+        handles=handles,
         findings=tuple(draft.findings),
         graded_values=tuple(draft.graded),
         facts=draft.facts,
@@ -96,6 +99,20 @@ def build_family(
         seed=seed, planted=planted, owner=owner, repos=repos, small=small, variants=variants
     )
     return write_family(draft, root, variants)
+
+
+def _snapshots(draft: Draft, folder: Path) -> dict[str, Handle]:
+    """Write the .h5ad files that handles stand for and return these handles with their paths."""
+    if not draft.snapshots:
+        return {}
+    # Here alone, since h5py is needed for it and for nothing else of a family.
+    from family.snapshots import write_snapshot
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return {
+        handle: write_snapshot(folder, name, place, draft.handles[handle])
+        for handle, (name, place) in draft.snapshots.items()
+    }
 
 
 def _facts(draft: Draft) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class RunDraft:
 @dataclass(slots=True)
 class Draft:
     """A family in the making. Trees are lists of commits, oldest first; an empty list is an empty
-    repository.
+    repository. `snapshots` names the place in shape.SIZES_MB of handles that stand for an .h5ad file.
     """
 
     owner: str
@@ -68,6 +68,7 @@ class Draft:
     evals: dict[str, list[EvalDraft]] = field(default_factory=dict)
     runs: dict[str, list[RunDraft]] = field(default_factory=dict)
     handles: dict[str, Handle] = field(default_factory=dict)
+    snapshots: dict[str, tuple[str, int]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     graded: dict[GradedValue, None] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)

@@ -67,6 +67,7 @@ def _handles(draft: Draft, plan: RepoShape, ids: list[str]) -> list[list[str]]:
     if plan.name in shape.SIZES_MB:
         sizes = [int(mb * 1_000_000) + rng.randrange(40_000) for mb in shape.SIZES_MB[plan.name]]
         taken = [_enter(draft, ids.pop(), "reachable", size, "hdf5") for size in sizes]
+        draft.snapshots |= {handle: (plan.name, place) for place, handle in enumerate(taken)}
         return [[taken[item.snapshot]] for item in plan.plan]
     groups: list[list[str]] = []
     shared: list[str] = []
@@ -76,6 +77,8 @@ def _handles(draft: Draft, plan: RepoShape, ids: list[str]) -> list[list[str]]:
         for number in range(len(group), count):
             status = "refused" if number < item.refused else "reachable"
             kind, size = rng.choice(CONTAINERS), int(10 ** rng.uniform(4.0, 9.3))
+            # The snapshots above are all the .h5ad files that there are.
+            kind = "bgzf" if kind == "hdf5" else kind
             group.append(_enter(draft, ids.pop(), status, size, kind))
         shared = group if item.refused == 7 else shared
         groups.append(group)

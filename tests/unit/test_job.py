@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -159,3 +161,51 @@ def test_traffic_of_all_runs_of_a_date_adds_up(handed: SimpleNamespace) -> None:
         ("h:1", 5, 20, 1.0),
     ]
     tables.build("traffic", rows, {})
+
+
+def test_pandas_is_out_of_reach_of_a_script_and_back_afterwards(handed: SimpleNamespace) -> None:
+    """pyarrow would import it to ask whether a list is a Series: 0.6 s a job."""
+    met: list[str] = []
+
+    def main(_: job.Job) -> None:
+        try:
+            importlib.import_module("pandas")
+        except ModuleNotFoundError as error:
+            met.append(str(error.name))
+
+    known = {name: sys.modules.pop(name) for name in list(sys.modules) if name == "pandas"}
+    finders = list(sys.meta_path)
+    try:
+        job.run(main, handed)
+    finally:
+        sys.modules.update(known)
+    assert met == ["pandas"]
+    assert sys.meta_path == finders
+
+
+def test_jobs_of_one_stage_side_by_side_are_added_up(handed: SimpleNamespace) -> None:
+    """Each part keeps a file of its own, so that none overwrites another's."""
+
+    def main(task: job.Job) -> None:
+        for part in ("1", "2"):
+            traffic = Traffic()
+            traffic.add("storage.test", requests=2, bytes_in=5)
+            task.count("fetch", traffic, traffic, part=part)
+
+    job.run(main, handed)
+    folder = Path(handed.params.audit["work"]) / "traffic"
+    assert sorted(path.name for path in folder.iterdir()) == ["fetch.1.json", "fetch.2.json"]
+    rows = [row for path in folder.iterdir() for row in read_json(path)]
+    total = job.added(rows)
+    assert [(r["stage"], r["requests"], r["bytes_in"]) for r in total] == [("fetch", 8, 20)]
+
+
+def test_what_stayed_open_and_what_is_shown_go_through_the_vault(handed: SimpleNamespace) -> None:
+    def main(task: job.Job) -> None:
+        task.left_open("probe", [("latch://1.node", "timeout")])
+        task.screen("2-sizes", "8.8 MB")
+
+    job.run(main, handed)
+    work = Path(handed.params.audit["work"])
+    assert read_json(work / "open" / "probe.json") == [["latch://1.node", "timeout"]]
+    assert (work / "screens" / "2-sizes.txt").read_text() == "8.8 MB"

@@ -11,7 +11,7 @@ import yaml
 
 from benchproof import config
 from benchproof.cli import DEFAULTS
-from benchproof.pending import STAGES, Pending, Unknown
+from benchproof.pending import STAGES, STORAGE, Pending, Unknown
 from benchproof.vault import Vault, private_file, write_json
 
 DAY = "2026-01-15"
@@ -48,11 +48,16 @@ class Bench:
             {f"demo/{n}": dict(zip(keys, v, strict=True)) for n, v in records.items()},
         )
 
-    def attempts(self) -> dict[str, int]:
-        return {
+    def left_open(self, stage: str, *items: tuple[str, str]) -> None:
+        write_json(self.work / "open" / f"{stage}.json", [list(item) for item in items])
+
+    def again(self) -> dict[str, int]:
+        """Stages that were made to ask again, with the number of the attempt."""
+        attempts = {
             stage: json.loads(self.pending.marker(stage).read_bytes())["attempt"]
             for stage in STAGES
         }
+        return {stage: attempt for stage, attempt in attempts.items() if attempt > 1}
 
 
 @pytest.fixture
@@ -63,7 +68,7 @@ def bench(tmp_path: Path) -> Bench:
 def test_before_the_first_run_nothing_is_unknown(bench: Bench) -> None:
     assert bench.pending.unknown() == []
     bench.pending.prepare(bump=True)
-    assert bench.attempts() == {"pin": 1, "mirror": 1}
+    assert bench.again() == {}
 
 
 def test_an_unpinned_repository_reopens_the_pin_stage_alone(bench: Bench) -> None:
@@ -72,7 +77,7 @@ def test_an_unpinned_repository_reopens_the_pin_stage_alone(bench: Bench) -> Non
     bench.mirrored(one=("unknown", "timeout", None), two=("ok", None, "c"))
     assert bench.pending.unknown() == [Unknown("pin", "demo/one", "timeout")]
     bench.pending.prepare(bump=True)
-    assert bench.attempts() == {"pin": 2, "mirror": 1}
+    assert bench.again() == {"pin": 2}
 
 
 def test_an_unmirrored_repository_reopens_the_mirror_stage_alone(bench: Bench) -> None:
@@ -81,7 +86,31 @@ def test_an_unmirrored_repository_reopens_the_mirror_stage_alone(bench: Bench) -
     bench.mirrored(one=("unknown", "stalled", "c"), two=("missing", "missing", None))
     assert bench.pending.unknown() == [Unknown("mirror", "demo/one", "stalled")]
     bench.pending.prepare(bump=True)
-    assert bench.attempts() == {"pin": 1, "mirror": 2}
+    assert bench.again() == {"mirror": 2}
+
+
+@pytest.mark.parametrize("stage", STORAGE)
+def test_a_stage_that_left_something_open_is_asked_again_alone(bench: Bench, stage: str) -> None:
+    bench.pinned("demo/one", "demo/two")
+    bench.left_open(stage, ("latch://1.node", "timeout"))
+    bench.pending.prepare(bump=False)
+    assert bench.pending.unknown() == [Unknown(stage, "latch://1.node", "timeout")]
+    bench.pending.prepare(bump=True)
+    assert bench.again() == {stage: 2}
+    bench.left_open(stage)
+    bench.pending.prepare(bump=True)
+    assert bench.again() == {stage: 2}
+
+
+def test_a_fetch_that_stayed_open_is_made_again_and_no_other(bench: Bench) -> None:
+    """Records are outputs of jobs: what is settled keeps its own, whatever became of a neighbour."""
+    bench.pinned("demo/one", "demo/two")
+    for name, status in (("1", "ok"), ("2", "stalled"), ("3", "denied")):
+        write_json(bench.work / "fetched" / f"{name}.json", [{"handle": name, "status": status}])
+    bench.left_open("fetch", ("2", "stalled"))
+    bench.pending.prepare(bump=True)
+    left = sorted(path.name for path in (bench.work / "fetched").iterdir())
+    assert left == ["1.json", "3.json"]
 
 
 def test_an_archive_that_was_deleted_is_brought_again(bench: Bench) -> None:
@@ -118,7 +147,7 @@ def test_a_dry_or_offline_run_asks_nothing_again(bench: Bench) -> None:
     bench.pinned()
     bench.pending.prepare(bump=False)
     bench.pending.prepare(bump=False)
-    assert bench.attempts() == {"pin": 1, "mirror": 1}
+    assert bench.again() == {}
     assert [item.cause for item in bench.pending.unknown()] == ["not asked", "not asked"]
 
 

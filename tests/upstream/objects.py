@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote, unquote
@@ -21,6 +21,8 @@ from urllib.parse import quote, unquote
 from upstream.reply import Content, Reply, Request, json_reply, ranged_reply
 
 BLOCK = 65_536
+#: Makes any bytes text: letters, and here and there a line break.
+_PRINTABLE = bytes(97 + n % 26 if n % 40 else 10 for n in range(256))
 PART = 8 << 20
 SECRET = b"synthetic signing secret"
 SECURITY_TOKEN = "SYNTHETIC-SECURITY-TOKEN"
@@ -107,7 +109,11 @@ class StoredObject:
         count = max(min(count, self.size - offset), 0)
         first, last = offset // BLOCK, (offset + count + BLOCK - 1) // BLOCK
         pad = _pad(self.key, self.version)
-        blocks = b"".join(struct.pack("<Q", number) + pad for number in range(first, last))
+        if self.container == "text":
+            pad = pad.translate(_PRINTABLE)
+            blocks = b"".join(b"%08x" % number + pad for number in range(first, last))
+        else:
+            blocks = b"".join(struct.pack("<Q", number) + pad for number in range(first, last))
         head = _header(self.container, self.size)
         if first == 0:
             blocks = head[: len(blocks)] + blocks[len(head) :]
@@ -122,12 +128,22 @@ class StoredObject:
         return digest.hexdigest()
 
     def _tag(self, salt: str, size: int) -> str:
-        """Return an entity tag like S3's: with the number of parts behind a dash for large
-        objects.
+        """Return an entity tag like S3's: the content's MD5, or for large objects something with
+        the number of parts behind a dash.
         """
+        if size <= PART:
+            return f'"{_md5(self, salt)}"'
         text = f"{self.key}:{self.version}:{size}:{salt}".encode()
         plain = hashlib.md5(text, usedforsecurity=False).hexdigest()
-        return f'"{plain}-{-(-size // PART)}"' if size > PART else f'"{plain}"'
+        return f'"{plain}-{-(-size // PART)}"'
+
+
+@lru_cache(maxsize=256)
+def _md5(entry: StoredObject, salt: str) -> str:
+    """Return the MD5 of an object that is small; `salt` tells what its file was like."""
+    size = int(salt.partition(":")[0]) if salt else entry.size
+    read = entry.synthetic if entry.path is None else partial(_read, Path(entry.path))
+    return hashlib.md5(read(0, size), usedforsecurity=False).hexdigest()
 
 
 @lru_cache(maxsize=64)

@@ -31,6 +31,7 @@ from upstream.reply import Reply, Request, json_reply, text_reply
 MAX_BODY = 256 << 20
 SOCKET_TIMEOUT_S = 300
 PIECE = 256 << 10
+PACE_S = 0.02
 TOKEN = "synthetic-github-token"
 
 
@@ -193,16 +194,18 @@ class _Handler(BaseHTTPRequestHandler):
             return
         parts = reply.stream if reply.stream is not None else iter((reply.body,))
         limit = _limit(request.active)
-        drip = request.active.get("drip")
-        if limit is None and drip is None and not reply.streamed and len(reply.body) <= PIECE:
+        pacer = _Pacer(request.active)
+        if limit is None and not pacer.slow and not reply.streamed and len(reply.body) <= PIECE:
             request.record.bytes_out += len(reply.body)
             self.wfile.write(head + reply.body)
             return
         self.wfile.write(head)
         for part in _cut(parts, limit):
-            for piece in self._paced(part, drip):
+            for piece, wait in pacer.pieces(part):
                 request.record.bytes_out += len(piece)  # before the client can ask for the count
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
+                if self.server.upstream.wait(wait):
+                    raise _CutError
         for kind in ("reset", "stall", "close_early"):
             fault = request.active.get(kind)
             if fault is not None:
@@ -218,18 +221,6 @@ class _Handler(BaseHTTPRequestHandler):
         lines += [f"{name}: {value}" for name, value in (fixed | fields).items()]
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
-    def _paced(self, part: bytes, drip: Fault | None) -> Iterator[bytes]:
-        """Yield a part at once, or in small pieces with waits between them."""
-        if drip is None:
-            for offset in range(0, len(part), PIECE):
-                yield part[offset : offset + PIECE]
-            return
-        size, interval = int(drip.get("chunk", 1)), float(drip.get("interval", 0.1))
-        for offset in range(0, len(part), size):
-            yield part[offset : offset + size]
-            if self.server.upstream.wait(interval):
-                raise _CutError
-
     def _end_early(self, fault: Fault, record: Record) -> None:
         """Reset, stall or close the connection; never returns."""
         if fault.kind == "stall":
@@ -240,6 +231,30 @@ class _Handler(BaseHTTPRequestHandler):
                 self.server.open.discard(self.connection)
             self.connection.close()
         raise _CutError
+
+
+class _Pacer:
+    """Cuts an answer's body into pieces and says how long to wait after each."""
+
+    def __init__(self, active: Active) -> None:
+        self._drip, self._pace = active.get("drip"), active.get("pace")
+        self.slow = self._drip is not None or self._pace is not None
+        self._began, self._sent = time.monotonic(), 0
+
+    def pieces(self, part: bytes) -> Iterator[tuple[bytes, float]]:
+        """Yield pieces with seconds. Drips always wait; a rate makes up for what was late."""
+        size, rate = PIECE, 0.0
+        if self._drip is not None:
+            size = int(self._drip.get("chunk", 1))
+        elif self._pace is not None:
+            rate = float(self._pace.get("rate", 10_000_000))
+            size = max(int(rate * PACE_S), 1)
+        interval = float(self._drip.get("interval", 0.1)) if self._drip is not None else 0.0
+        for offset in range(0, len(part), size):
+            piece = part[offset : offset + size]
+            self._sent += len(piece)
+            due = self._began + self._sent / rate - time.monotonic() if rate else interval
+            yield piece, due
 
 
 def _area(path: str) -> str:
@@ -317,9 +332,7 @@ def _whole(reply: Reply) -> bytes:
 def _limit(active: Active) -> int | None:
     """Return after how many bytes of the body faults end the answer, None for never."""
     kinds = ("reset", "stall", "close_early")
-    limits = [
-        int(fault.get("bytes", 0)) for kind in kinds if (fault := active.get(kind)) is not None
-    ]
+    limits = [fault.limit() for kind in kinds if (fault := active.get(kind)) is not None]
     return min(limits) if limits else None
 
 

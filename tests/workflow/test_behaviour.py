@@ -146,7 +146,7 @@ def test_a_later_date_with_unmoved_commits_costs_one_ls_remote_each(
     upstream.log.reset()
     bench.settings["date"] = "2026-01-22"
     bench.audit()
-    assert len(upstream.log.requests()) == 2 * len(bench.rows("pins"))
+    assert len(upstream.log.requests("git")) == 2 * len(bench.rows("pins"))
     assert "no commit moved since" in (bench.out / "summary.md").read_text()
 
 

@@ -44,7 +44,8 @@ def documented() -> list[str]:
 def test_snakemake_commands_are_understood(bench: Bench, line: str) -> None:
     """As a dry run: the same options, targets and configuration, and jobs to do."""
     bench.command()
-    shutil.copy(bench.folder / "settings.json", bench.folder / "mine.yaml")
+    for name in ("mine.yaml", "fetch.yaml"):
+        shutil.copy(bench.folder / "settings.json", bench.folder / name)
     arguments = shlex.split(line)[1:]
     if "--configfile" not in arguments:
         arguments += ["--configfile", "settings.json"]
@@ -94,7 +95,7 @@ def test_the_demo_runs_in_a_fresh_copy(tmp_path: Path) -> None:
     for name in ("rules", "scripts", "config", "envs", "profiles"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "tests").mkdir()
-    for name in ("family", "upstream"):
+    for name in ("family", "h5ad", "upstream"):
         shutil.copytree(ROOT / "tests" / name, tmp_path / "tests" / name)
     shutil.copy(ROOT / "tests" / "demo.py", tmp_path / "tests")
     shutil.copy(ROOT / "Snakefile", tmp_path)

@@ -43,7 +43,9 @@ def served(family: Family) -> Iterator[Upstream]:
 def audited(
     tmp_path_factory: pytest.TempPathFactory, family: Family, served: Upstream
 ) -> tuple[Bench, str]:
-    bench = Bench(tmp_path_factory.mktemp("audit"), settings(family, served))
+    bench = Bench(
+        tmp_path_factory.mktemp("audit"), settings(family, served, fetch={"select": "smallest"})
+    )
     return bench, bench.audit()
 
 
@@ -226,3 +228,37 @@ def test_every_file_of_the_repositories_is_listed(
             mode, _, sha = about.split()
             expected.add((info.repo, path, mode, sha))
     assert listed == expected
+
+
+def test_the_data_of_the_family_comes_out(audited: tuple[Bench, str], served: Upstream) -> None:
+    """582 handles, 563 reachable, 39 of 45 runnable, the six others by name, 16 snapshots, 23.5 GB."""
+    bench, output = audited
+    handles = Counter(row["status"] for row in bench.rows("handles"))
+    assert handles == {"reachable": 563, "refused": 19}
+    runnable = bench.rows("runnable")
+    assert Counter(row["runnable"] for row in runnable) == {"all": 39, "some": 2, "none": 4}
+    incomplete = {
+        row["eval_id"]: (row["n_refused"], row["n_handles"])
+        for row in runnable
+        if row["runnable"] != "all"
+    }
+    assert incomplete == {
+        "demo_long_01_context": (1, 3),
+        "demo_slong_01_multilayer": (1, 1),
+        "demo_slong_02_proximity": (3, 3),
+        "demo_slong_03_disruption": (2, 3),
+        "demo_var_07_annotated": (7, 7),
+        "demo_var_08_recall": (11, 11),
+    }
+    objects = {row["handle"]: row for row in bench.rows("objects")}
+    assert len(objects) == 563
+    snapshots = [row for row in objects.values() if row["container"] == "hdf5"]
+    assert len(snapshots) == 16
+    assert round(sum(row["size_bytes"] for row in snapshots) / 1e9, 1) == 23.5
+    inside = [row for row in bench.rows("contents") if row["container"] == "hdf5"]
+    assert {row["status"] for row in inside} == {"ok"}
+    assert max(row["bytes_read"] for row in inside) < 1_000_000
+    (fetched,) = bench.rows("files")
+    assert (fetched["status"], fetched["n_obs"], fetched["n_vars"]) == ("ok", 987, 3411)
+    assert fetched["sha256"] == served.storage.object_of(fetched["handle"]).sha256()
+    assert "Data: 39 of 45 evals can be run (563 of 582 handles); 16 snapshots, 23.5 GB" in output

@@ -24,6 +24,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, Self, TypeVar
@@ -52,6 +53,8 @@ from benchproof.http.transport import (
     Adapter,
     DecodeError,
     Failure,
+    Stream,
+    StreamFailed,
     TooLargeError,
     chain_of,
     classify,
@@ -71,6 +74,8 @@ QUICK_TRIES = 2
 #: How long a host that could not be connected to is left alone.
 DOWN_S = 10.0
 BACKOFF_S, BACKOFF_MAX_S = 0.5, 30.0
+#: Longest silence of a body that is streamed: a stall there is noticed sooner than elsewhere.
+STREAM_SILENCE_S = 15.0
 _ERROR_BODY = 64 * 1024
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -234,6 +239,71 @@ class Http:
             self.traffic.add(host, retries=1, waited_s=wait)
         return outcome
 
+    @contextmanager
+    def stream(
+        self,
+        url: str,
+        *,
+        what: str = "",
+        headers: Mapping[str, str] | None = None,
+        silence_s: float = STREAM_SILENCE_S,
+    ) -> Iterator[Stream]:
+        """GET a URL once, following redirects, and hand its body out while it comes.
+
+        There are no retries: who streams resumes by itself. The stall rule holds with the smaller
+        of `silence_s` and `timeout_s`. Raises StreamFailed, which knows the cause and what the
+        server asked to wait, for no connection, for a break and for the answers of waits.py.
+        """
+        sent, _ = _content(headers, None)
+        call = _Call("GET", url, sent, None, False, _ERROR_BODY, "cut", False, "allowed")
+        label = what or f"GET {_shown(url)}"
+        opened = self._open(call, label, min(silence_s, self.timeout_s))
+        if isinstance(opened, Failure):
+            raise StreamFailed(opened, label)
+        stream, host = opened
+        try:
+            yield stream
+        finally:
+            stream.close()
+            self.traffic.add(host, bytes_in=stream.received)
+
+    def count_retry(self, url: str, waited_s: float) -> None:
+        """Count a further try that the reader of a stream makes, for the traffic table."""
+        with suppress(ValueError):
+            self.traffic.add(Target.of(url).shown, retries=1, waited_s=waited_s)
+
+    def _open(self, call: _Call, label: str, silence_s: float) -> tuple[Stream, str] | Failure:
+        """Send a GET and follow its redirects; return the answer to stream and its host."""
+        for _ in range(MAX_REDIRECTS + 1):
+            try:
+                target = Target.of(call.url)
+            except ValueError:
+                return Failure("host_not_allowed", "a URL that is refused", final=True)
+            state = self._state(target)
+            failure = self._admit(target, state, call.url) or self._down(state)
+            if failure is not None:
+                return replace(failure, state=state)
+            raw = self._begin(call, target, state, None, silence_s)
+            if isinstance(raw, Failure):
+                return replace(raw, state=state)
+            if raw.status_code < 300:
+                return Stream(raw, label), target.shown
+            answer = self._finish(call, target, raw)
+            if isinstance(answer, Failure):
+                return answer
+            failure = verdict(answer, self.now())
+            if failure is not None:
+                self.traffic.add(target.shown, throttled=int(failure.cause == "throttled"))
+                return failure
+            location = answer.headers.get("Location")
+            if answer.status not in _REDIRECTS or not location:
+                return Stream(raw, label, answer.body), target.shown
+            following = _redirected(call, answer.status, location)
+            if isinstance(following, Failure):
+                return following
+            call = following
+        return Failure("malformed", f"more than {MAX_REDIRECTS} redirects", final=True)
+
     # Hosts
 
     def _state_of(self, url: str, label: str) -> tuple[HostState, str]:
@@ -250,9 +320,15 @@ class Http:
             return self._hosts.setdefault(target.origin, HostState())
 
     def _refuse_if_down(self, state: HostState, label: str) -> None:
+        failure = self._down(state)
+        if failure is not None:
+            raise Unreachable(failure.cause, label, "Its host could not be connected to.")
+
+    def _down(self, state: HostState) -> Failure | None:
         since = state.down_since
-        if since is not None and self._clock() - since < DOWN_S:
-            raise Unreachable(state.down_cause, label, "Its host could not be connected to.")
+        if since is None or self._clock() - since >= DOWN_S:
+            return None
+        return Failure(state.down_cause, "its host could not be connected to", connecting=True)
 
     def _note_down(self, failure: Failure) -> None:
         if failure.connecting and failure.state is not None:
@@ -339,7 +415,7 @@ class Http:
         by_wildcard = all(endpoint.wildcard for endpoint in admitting)
         if is_address(target.host):
             addresses: list[str] | None = [target.host]
-        elif _proxies(url) or (state.answered and not by_wildcard):
+        elif _proxies(url, state) or (state.answered and not by_wildcard):
             return None  # the proxy resolves; a known host needs no second look
         else:
             addresses = self._addresses(target, state)
@@ -363,35 +439,46 @@ class Http:
     def _send(
         self, call: _Call, target: Target, state: HostState, token: str | None
     ) -> Response | Failure:
+        raw = self._begin(call, target, state, token, self.timeout_s)
+        return raw if isinstance(raw, Failure) else self._finish(call, target, raw)
+
+    def _begin(
+        self, call: _Call, target: Target, state: HostState, token: str | None, silence_s: float
+    ) -> requests.Response | Failure:
+        """Send a request and return the answer with its body unread."""
         headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity", **call.headers}
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
         connect_s = min(self.timeout_s, CONNECT_AGAIN_S if state.answered else CONNECT_S)
         self.traffic.add(target.shown, requests=1)
-        in_body = False
-        raw: requests.Response | None = None
         try:
             prepared = requests.Request(call.method, call.url, headers, data=call.body).prepare()
             raw = self._adapter.send(
                 prepared,
                 stream=True,
-                timeout=(connect_s, self.timeout_s),
-                proxies=_proxies(call.url),
+                timeout=(connect_s, silence_s),
+                proxies=_proxies(call.url, state),
             )
-            in_body = True
+        except TRANSPORT_ERRORS as error:
+            if not any(isinstance(item, PROXY_ERRORS) for item in chain_of(error)):
+                return classify(error, in_body=False)
+        else:
             state.answered, state.down_since = True, None
+            return raw
+        raise ConfigError("The proxy settings name a proxy of a kind other than http and https.")
+
+    def _finish(self, call: _Call, target: Target, raw: requests.Response) -> Response | Failure:
+        """Read an answer's body and let go of its connection."""
+        try:
             return self._read(call, target, raw)
         except TooLargeError:
             return Failure("too_large", f"more than {call.max_bytes} bytes", final=True)
         except DecodeError:
             return Failure("malformed", "the answer's compression is unreadable")
         except TRANSPORT_ERRORS as error:
-            if not any(isinstance(item, PROXY_ERRORS) for item in chain_of(error)):
-                return classify(error, in_body)
+            return classify(error, in_body=True)
         finally:
-            if raw is not None:
-                raw.close()
-        raise ConfigError("The proxy settings name a proxy of a kind other than http and https.")
+            raw.close()
 
     def _read(self, call: _Call, target: Target, raw: requests.Response) -> Response:
         """Read a body up to its cap. Nobody needs more of an error or a redirect than its start."""
@@ -432,10 +519,15 @@ def _pieces(raw: requests.Response, most: int) -> Iterator[bytes]:
     yield from raw.raw.stream(min(65536, most), decode_content=False)
 
 
-def _proxies(url: str) -> dict[str, str]:
-    """Return the proxies of the environment for a URL; NO_PROXY applied, none is an empty dict."""
-    found = requests.utils.get_environ_proxies(url)
-    return found if requests.utils.select_proxy(url, found) else {}
+def _proxies(url: str, state: HostState) -> dict[str, str]:
+    """Return the proxies of the environment for a URL; NO_PROXY applied, none is an empty dict.
+
+    They are looked up once per origin: reading the environment is a third of a request's work.
+    """
+    if state.proxies is None:
+        found = requests.utils.get_environ_proxies(url)
+        state.proxies = found if requests.utils.select_proxy(url, found) else {}
+    return state.proxies
 
 
 def _shown(url: str) -> str:

@@ -102,6 +102,7 @@ class HostState:
     down_since: float | None = None
     down_cause: Cause = "no_network"
     addresses: tuple[float, list[str]] | None = None
+    proxies: dict[str, str] | None = None
 
 
 def is_public(address: str) -> bool:

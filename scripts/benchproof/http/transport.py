@@ -1,4 +1,4 @@
-"""Below requests' Session: connections that don't wait for ever, failures by cause, compression.
+"""Below requests' Session: connections that don't wait for ever, failures by cause, streams, compression.
 
 - Stall rule: silence of `timeout_s`, or less than 1,000 bytes a second over a span of `timeout_s`
   counted from the answer's first byte. A drip ends within twice `timeout_s`; a slow link finishes.
@@ -29,7 +29,7 @@ import urllib3
 import urllib3.connection
 import urllib3.exceptions
 
-from benchproof.errors import Cause, ConfigError
+from benchproof.errors import Cause, ConfigError, Unreachable
 from benchproof.http.hosts import HostState
 
 MIN_BYTES_PER_S = 1000
@@ -79,6 +79,10 @@ class _WatchedReader(io.RawIOBase):
 
 
 class _WatchedResponse(http.client.HTTPResponse):
+    fp: Any
+    #: Bytes of the body that came with the headers; None before anyone has looked.
+    _ahead: int | None = None
+
     def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
         super().__init__(sock, *args, **kwargs)
         self._watched = _WatchedReader(self.fp.detach(), sock.gettimeout() or math.inf)
@@ -89,6 +93,30 @@ class _WatchedResponse(http.client.HTTPResponse):
         super().begin()
         if self._watched.ended:
             raise http.client.IncompleteRead(b"")
+
+    def receive(self, buffer: memoryview) -> int:
+        """Read what has come, at least a byte, into `buffer`; 0 at the end of the body.
+
+        Unlike readinto it doesn't wait for a full buffer, so that a break loses nothing.
+        """
+        if self.fp is None or self.chunked:
+            return self.readinto(buffer)
+        wanted = buffer if self.length is None else buffer[: self.length]
+        if self._ahead is None:
+            self._ahead = len(self.fp.peek())
+        if self._ahead:  # alone: a break in a further read would take these bytes with it
+            count: int = self.fp.readinto1(wanted[: self._ahead])
+            self._ahead -= count
+        else:
+            count = self._watched.readinto(wanted) or 0
+        if self.length is not None:
+            if not count and self.length:
+                raise http.client.IncompleteRead(b"")
+            self.length -= count
+        if not count or self.length == 0:
+            self.fp.close()
+            self.fp = None
+        return count
 
 
 # --- connections ---------------------------------------------------------------------------------
@@ -236,6 +264,61 @@ def classify(error: BaseException, in_body: bool) -> Failure:
     if has(http.client.HTTPException, requests.exceptions.InvalidHeader, ValueError):
         return Failure("malformed", "the answer is no valid HTTP")
     return Failure("reset", "the connection broke")
+
+
+class StreamFailed(Unreachable):
+    """One attempt to stream failed; what the server asked to wait stands in `asked_s`.
+
+    `final` is True when another attempt can't help, `unmet` when the host has never answered.
+    """
+
+    def __init__(self, failure: Failure, what: str) -> None:
+        super().__init__(failure.cause, what, f"{failure.detail[0].upper()}{failure.detail[1:]}.")
+        self.asked_s, self.final = failure.asked_s, failure.final
+        answered = failure.state is not None and failure.state.answered
+        self.unmet = failure.connecting and not answered
+
+
+class Stream:
+    """A body that is read as it comes. An answer that isn't 2xx has its first 64 kB in `body`.
+
+    `headers` may hold a signature; neither they nor a URL are shown by repr.
+    """
+
+    def __init__(self, answer: requests.Response, what: str, body: bytes = b"") -> None:
+        self.status: int = answer.status_code
+        self.headers: Mapping[str, str] = answer.headers
+        self.body, self.received = body, 0
+        self._answer, self._what = answer, what
+        self._source: Any = answer.raw._fp  # http.client's own: urllib3's readinto copies once more
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Read what has come into `buffer` and return how many bytes; 0 at the end of the body.
+
+        Raises StreamFailed when the body stalls or breaks off.
+        """
+        try:
+            count: int = self._source.receive(buffer)
+        except TRANSPORT_ERRORS as error:
+            failure = classify(error, in_body=True)
+        else:
+            self.received += count
+            return count
+        raise StreamFailed(failure, self._what)
+
+    def abort(self) -> None:
+        """Let a read that waits in another thread end now."""
+        try:
+            self._answer.raw.shutdown()
+        except (OSError, ValueError, RuntimeError):
+            return  # it has ended already
+
+    def close(self) -> None:
+        """Give the connection back, or close it when the body was not read to its end."""
+        if self._source.isclosed():
+            self._answer.raw.release_conn()
+        else:
+            self._answer.raw.close()
 
 
 # --- compression ---------------------------------------------------------------------------------

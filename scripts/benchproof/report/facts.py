@@ -13,6 +13,8 @@ from benchproof import tables
 from benchproof.config import AS_OF
 from benchproof.errors import TableError
 from benchproof.findings import SEVERITIES
+from benchproof.outputs import OPEN
+from benchproof.progress import megabytes
 
 Rows = list[dict[str, Any]]
 
@@ -24,6 +26,11 @@ _NAMES = (
     "evals",
     "eval_handles",
     "graders",
+    "handles",
+    "runnable",
+    "objects",
+    "contents",
+    "files",
     "runs",
     "readings",
     "models",
@@ -100,7 +107,64 @@ class Facts:
     @property
     def complete(self) -> bool:
         """True when the whole family was audited and nothing stayed unknown."""
-        return not self.unknown and self.left_out <= 0
+        return not self.unknown and not self.unlearnt and self.left_out <= 0
+
+    @cached_property
+    def unlearnt(self) -> list[str]:
+        """What is not known of the data, counted by the stage that asked, with causes."""
+        seen: set[str] = set()
+        lines = []
+        for table in ("handles", "objects", "contents", "files"):
+            fresh = [
+                row
+                for row in self.tables[table]
+                if row["status"] in OPEN and row["handle"] not in seen
+            ]
+            seen |= {row["handle"] for row in fresh}
+            if fresh:
+                causes = ", ".join(sorted({str(row["reason"]) for row in fresh}))
+                lines.append(f"{len(fresh)} {table} ({causes})")
+        return lines
+
+    @cached_property
+    def data(self) -> list[DataFacts]:
+        """What can be run, one entry per audited repository."""
+        status = {row["handle"]: row["status"] for row in self.tables["handles"]}
+        return [_data(r.repo, self.tables, status) for r in self.repositories]
+
+    @property
+    def snapshots(self) -> Rows:
+        """The objects that are .h5ad files of a known size, smallest first."""
+        known = [
+            row
+            for row in self.tables["objects"]
+            if row["container"] == "hdf5" and row["size_bytes"] is not None
+        ]
+        return sorted(known, key=lambda row: (row["size_bytes"], row["handle"]))
+
+    @property
+    def broken(self) -> Rows:
+        """Objects that are damaged where they lie: every user would get them so."""
+        bad = {}
+        for table in ("contents", "files"):
+            for row in self.tables[table]:
+                if row["status"] == "truncated" or row["reason"] == "damaged":
+                    bad[row["handle"]] = row
+        return [bad[handle] for handle in sorted(bad)]
+
+    @property
+    def data_line(self) -> str:
+        """What can be run and what it weighs, in one sentence without its full stop."""
+        evals = self.tables["runnable"]
+        full = sum(row["runnable"] == "all" for row in evals)
+        reachable = sum(row["status"] == "reachable" for row in self.tables["handles"])
+        unknown = sum(row["runnable"] == "unknown" for row in evals)
+        rest = f", {unknown} not known" if unknown else ""
+        weight = megabytes(sum(row["size_bytes"] for row in self.snapshots))
+        return (
+            f"{full} of {len(evals)} evals can be run{rest} ({reachable} of "
+            f"{len(self.tables['handles'])} handles); {len(self.snapshots)} snapshots, {weight}"
+        )
 
     @property
     def family_line(self) -> str:
@@ -153,6 +217,34 @@ class Facts:
         """Why recorded runs of the family have no derived verdict, counted; empty when all have one."""
         runs = self.tables["runs"]
         return and_list(Counter(run["status"] for run in runs if run["status"] != "graded"))
+
+
+@dataclass(frozen=True, slots=True)
+class DataFacts:
+    """What can be run of one repository; handles are distinct, `incomplete` are rows of `runnable`."""
+
+    repo: str
+    handles: int
+    reachable: int
+    refused: int
+    evals: int
+    full: int
+    incomplete: Rows
+
+
+def _data(repo: str, all_rows: Mapping[str, Rows], status: Mapping[str, str]) -> DataFacts:
+    named = {row["handle"] for row in all_rows["eval_handles"] if row["repo"] == repo}
+    states = Counter(status.get(handle) for handle in named)
+    rows = [row for row in all_rows["runnable"] if row["repo"] == repo]
+    return DataFacts(
+        repo=repo,
+        handles=len(named),
+        reachable=states["reachable"],
+        refused=states["refused"],
+        evals=len(rows),
+        full=sum(row["runnable"] == "all" for row in rows),
+        incomplete=[row for row in rows if row["runnable"] != "all"],
+    )
 
 
 def _unread(repository: RepoFacts) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from benchproof.grading.readings import READINGS
 from benchproof.inventory.manifests import SHAPES
+from benchproof.progress import megabytes
 from benchproof.report.facts import UNTESTED, Facts, total
 from benchproof.report.summary import changed
 
@@ -16,11 +17,23 @@ TEMPLATES = Path(__file__).parent / "templates"
 MEANINGS = {
     "ok": "read and understood",
     "renamed": "the repository has moved; it was followed on the same host",
-    "missing": "the server says that there is no such repository, or hides it",
+    "missing": "the server says that there is no such repository or object, or hides it",
     "private": "the server asks for credentials",
     "empty": "the repository has no commit",
     "ref_missing": "the repository has no such branch, tag or commit",
     "unknown": "the request failed; run again to ask once more",
+    "reachable": "the signer gives a link for the handle to anybody who asks",
+    "refused": "the signer says that the handle is not shared or does not exist; it doesn't say which",
+    "unauthorized": "the signer wants credentials for this handle",
+    "denied": "storage refuses the object that the signer gave a link for",
+    "throttled": "the server asked to wait longer than http.max_wait_s allows; run again to ask once more",
+    "stalled": "the answer stopped coming and stayed away; run again to go on from there",
+    "changed": "the object was replaced while it was read, twice",
+    "unsupported": "the object is there, and this reader can't tell what is inside; the reason says why",
+    "truncated": "the object is shorter than its own header says",
+    "mismatch": "what was fetched is not what was announced; nothing was kept",
+    "too_large": "chosen, and more than fetch.max_total_bytes allows; nothing was fetched",
+    "unresolved": "chosen, and its handle could not be resolved",
     "graded": "the published rule gives a verdict for this run",
     "no_submission": "the agent submitted nothing; counts 0",
     "rule_not_published": "the evaluation ships no grader, so nobody outside can check the verdict",
@@ -55,6 +68,14 @@ def render(facts: Facts) -> str:
     return environment.get_template("report.html.j2").render(**_context(facts))
 
 
+def _users(facts: Facts) -> dict[str, list[str]]:
+    """Return the evaluations that name each handle."""
+    users: dict[str, list[str]] = {}
+    for row in facts.tables["eval_handles"]:
+        users.setdefault(row["handle"], []).append(row["eval_id"])
+    return users
+
+
 def _context(facts: Facts) -> dict[str, Any]:
     statuses = {row.get("status") for rows in facts.tables.values() for row in rows}
     return {
@@ -76,6 +97,10 @@ def _context(facts: Facts) -> dict[str, Any]:
         "meanings": {name: MEANINGS[name] for name in sorted(MEANINGS) if name in statuses},
         "readings": READINGS,
         "shapes": SHAPES,
+        "users": _users(facts),
+        "contents": {row["handle"]: row for row in facts.tables["contents"]},
+        "megabytes": megabytes,
+        "listed": lambda names: ", ".join(names or ()),
         "percent": lambda value: "" if value is None else f"{100 * value:.2f}",
         "shown": lambda value: "not known" if value is None else value,
     }

@@ -18,12 +18,14 @@ from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from benchproof import jsontext
 from benchproof.errors import LeakError, Unreadable
 from benchproof.grading.registry import NAMED_ONLY, PUBLISHED
 from benchproof.inventory import layout
 from benchproof.inventory.repository import Repository
+from benchproof.journal import Journal
 
 _GRADED_KEYS = ("grader", "graders", "canary", "notes")
 _PROSE_KEYS = frozenset({"notes", "reasoning", "description", "rationale"})
@@ -44,6 +46,8 @@ _OWN_WORDS = frozenset(
     }
 )
 _MIN_TEXT, _MIN_DIGITS, _MIN_SIGNIFICANT, _MIN_SENTENCE = 6, 7, 5, 25
+#: Names of the parts of a signed URL's query that open the object.
+_SECRET = re.compile(r"signature|token|credential|key|policy", re.IGNORECASE)
 _GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _WORD = re.compile(rb"[0-9A-Za-z_]")
@@ -165,6 +169,13 @@ def harvest(repository: Repository, told: Iterable[str] = ()) -> set[str]:
     known = "\n".join([*public, _own_text()])
     public_too = {v for v in _within(known, values) if _stands_in(v, known)}
     return values - _own_words() - public_too
+
+
+def link_secrets(book: Path) -> set[str]:
+    """Return what makes the signed URLs of a run's book secret: signatures, tokens, credentials."""
+    urls = [record["url"] for record in Journal(book).read().values()]
+    pairs = (pair for url in urls for pair in parse_qsl(urlsplit(url).query))
+    return {value for name, value in pairs if _SECRET.search(name) and len(value) >= _MIN_TEXT}
 
 
 @cache

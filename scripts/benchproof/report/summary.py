@@ -24,9 +24,9 @@ def render(facts: Facts, folder: str) -> str:
         changed(facts),
         f"Next: open {folder}/report.html",
     ]
-    room = LINES - len(lines) - len(tail) - 1
+    room = LINES - len(lines) - len(tail) - 2
     lines += _verdicts(facts, room)
-    lines += [UNTESTED, *tail]
+    lines += [UNTESTED, f"Data: {facts.data_line}", *tail]
     return "\n".join(_cut(line) for line in lines) + "\n"
 
 
@@ -60,11 +60,13 @@ def _wrong(facts: Facts) -> list[str]:
     counted = ", ".join(
         f"{number} {severity}" for severity, number in facts.by_severity.items() if number
     )
+    damaged = [f"Damaged at the source: {len(facts.broken)} objects, see the report"]
+    damaged = damaged if facts.broken else []
     if not counted:
         read = len(facts.repositories) - len(facts.unknown)
         limit = "" if facts.complete else f" in the {read} of {facts.members} repositories read"
-        return [f"Nothing found that doesn't hold{limit}."]
-    lines = [f"Doesn't hold: {counted}"]
+        return [f"Nothing found that doesn't hold{limit}.", *damaged]
+    lines = [f"Doesn't hold: {counted}", *damaged]
     for row in facts.worst[:3]:
         if row["severity"] in ("critical", "major"):
             lines.append(f"  {row['severity']}: {row['rule']} {row['repo']} {row['path'] or ''}")
@@ -73,6 +75,7 @@ def _wrong(facts: Facts) -> list[str]:
 
 def _unchecked(facts: Facts) -> list[str]:
     unknown = [f"{r.name} ({r.reconciliation['reason'] or r.reason})" for r in facts.unknown]
+    unknown += facts.unlearnt
     lines = _advice(facts, unknown) if unknown else []
     withheld = sum(row["grader_form"] == "none" for row in facts.tables["evals"])
     runs = [row for row in facts.tables["runs"] if row["status"] == "rule_not_published"]
@@ -88,10 +91,11 @@ def _unchecked(facts: Facts) -> list[str]:
 
 def _advice(facts: Facts, unknown: list[str]) -> list[str]:
     again = "Run again to ask for these alone; `benchproof pending` lists them."
-    if all(r.reason == "offline" or r.reconciliation["reason"] == "offline" for r in facts.unknown):
+    causes = [r.reconciliation["reason"] or r.reason for r in facts.unknown]
+    if all("offline" in text for text in [*map(str, causes), *facts.unlearnt]):
         again = "Run again without `offline` to ask for these; `benchproof pending` lists them."
     lines = [f"Unknown: {', '.join(unknown)}", again]
-    if len(unknown) == len(facts.repositories):
+    if len(facts.unknown) == len(facts.repositories):
         lines.append("Without a network: make demo; git_mirrors to clones; or offline=true with a")
         lines.append("date that the vault has pins of.")
     return lines

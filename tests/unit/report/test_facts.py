@@ -205,3 +205,65 @@ def test_a_damaged_earlier_report_is_none_and_stops_nothing(tmp_path: Path) -> N
     (earlier / "seal.json").write_text('{"complete": true}')
     (earlier / "pins.parquet").write_bytes(b"PAR1 cut")
     assert pins_of(earlier) is None
+
+
+# --- the data behind the handles -----------------------------------------------------------------
+
+
+def held(handle: str, status: str = "reachable", reason: str | None = None) -> Row:
+    return {**row("handles", handle=handle, status=status, reason=reason)}
+
+
+def thing(table: str, handle: str, **values: Any) -> Row:
+    return row(table, **{"handle": handle, "status": "ok", **values})
+
+
+def test_what_is_not_known_of_the_data_makes_a_report_incomplete_once_per_handle() -> None:
+    """A handle without an answer is unknown in later tables too, and is counted where it began."""
+    found = facts(
+        handles=[held("a", "unknown", "timeout"), held("b"), held("c", "refused", "not_shared")],
+        objects=[thing("objects", "b", status="throttled", reason="throttled")],
+        contents=[thing("contents", "b", status="throttled", reason="throttled")],
+    )
+    assert found.unlearnt == ["1 handles (timeout)", "1 objects (throttled)"]
+    assert not found.complete
+    assert facts(handles=[held("c", "refused", "not_shared")]).unlearnt == []
+
+
+def test_a_refusal_is_a_fact_and_leaves_a_report_complete() -> None:
+    made = replace(facts(handles=[held("a", "refused")], runnable=[]), members=1)
+    assert made.complete
+
+
+def test_the_data_is_counted_per_repository_with_shared_handles_once() -> None:
+    pairs = [("e1", "a"), ("e2", "a"), ("e2", "b")]
+    found = facts(
+        handles=[held("a"), held("b", "refused")],
+        eval_handles=[row("eval_handles", eval_id=e, handle=h) for e, h in pairs],
+        runnable=[
+            row("runnable", eval_id="e1", runnable="all"),
+            row("runnable", eval_id="e2", runnable="some"),
+        ],
+        objects=[thing("objects", "a", container="hdf5", size_bytes=8_800_000)],
+    )
+    only = found.data[0]
+    assert (only.handles, only.reachable, only.refused, only.evals, only.full) == (2, 1, 1, 2, 1)
+    assert [item["eval_id"] for item in only.incomplete] == ["e2"]
+    line = "1 of 2 evals can be run (1 of 2 handles); 1 snapshots, 8.8 MB"
+    assert found.data_line == line
+
+
+def test_what_nobody_answered_is_said_to_be_not_known() -> None:
+    found = facts(
+        handles=[held("a", "unknown", "dns")], runnable=[row("runnable", runnable="unknown")]
+    )
+    assert found.data_line.startswith("0 of 1 evals can be run, 1 not known (0 of 1 handles)")
+
+
+def test_an_object_that_is_damaged_where_it_lies_is_named_once() -> None:
+    bad = {"status": "truncated", "reason": "shorter_than_superblock"}
+    found = facts(
+        contents=[thing("contents", "a", **bad), thing("contents", "b")],
+        files=[thing("files", "a", status="truncated", reason="at_source")],
+    )
+    assert [item["handle"] for item in found.broken] == ["a"]

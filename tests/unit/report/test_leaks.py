@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from benchproof import findings, tables
 from benchproof.errors import LeakError
 from benchproof.inventory.repository import Repository
+from benchproof.journal import Journal
 from benchproof.report import leaks
 from benchproof.report.html import MEANINGS
 from benchproof.report.leaks import Needles, harvest, scan, self_test
@@ -329,3 +330,21 @@ def test_the_self_test_sees_a_blind_scan(
         monkeypatch.setattr(leaks, blind, lambda *_: iter(()))
     with pytest.raises(LeakError, match=r"missed a (planted )?value"):
         self_test(planted(tmp_path), tmp_path)
+
+
+def test_the_secret_parts_of_signed_urls_are_needles(tmp_path: Path) -> None:
+    """Law 8: signatures, tokens and credentials; what is public in a URL is none."""
+    book = Journal(tmp_path / "links.jsonl")
+    query = "X-Amz-Date=20260115T000000Z&X-Amz-Signature=abcdef0123&X-Amz-Security-Token=TOKENTOKEN"
+    book.add("latch://1.node", {"url": f"https://storage.test/bucket/key.h5ad?{query}"})
+    found = leaks.link_secrets(book.path)
+    assert found == {"abcdef0123", "TOKENTOKEN"}
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "x.log").write_text("GET https://storage.test/?X-Amz-Signature=abcdef0123")
+    hits, _ = leaks.scan(leaks.Needles(found), [out])
+    assert [hit.form for hit in hits] == ["plain"]
+
+
+def test_without_a_book_there_are_no_links(tmp_path: Path) -> None:
+    assert leaks.link_secrets(tmp_path / "links.jsonl") == set()

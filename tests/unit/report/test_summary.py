@@ -87,6 +87,7 @@ def test_a_plain_report_says_all_there_is_to_say() -> None:
         "two@ccccccc  3 of 3 recorded verdicts follow from the published rule; that is 3",
         "             of 6 public evals",
         UNTESTED,
+        "Data: 0 of 0 evals can be run (0 of 0 handles); 0 snapshots, 0.0 MB",
         "Nothing found that doesn't hold.",
         "Changed: no earlier complete report here to compare with",
         "Next: open results/2026-01-15/report.html",
