@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +12,7 @@ from benchproof import jsontext
 from benchproof.errors import Unreadable
 from benchproof.findings import JSON_FLAGS, Finding, repeated_keys
 from benchproof.grading.readings import Accumulator
-from benchproof.grading.record import WITHHELD, Rule, RunResult, regrade
+from benchproof.grading.record import WITHHELD, Rule, RunResult, published_rule, regrade
 from benchproof.inventory.layout import RunPlace, run_place
 from benchproof.inventory.repository import EvalFile, Repository
 
@@ -73,24 +75,29 @@ class _Published:
 def regrade_repository(repository: Repository, out: Regraded) -> None:
     """Grade each recorded run again and add its rows; one bad run is one row."""
     rules = {eval_id: _published(item) for eval_id, item in repository.by_id.items()}
-    for path, entry in repository.runs():
-        place = run_place(path, repository.folders)
-        data = repository.content.read(entry.sha)
-        _add_run(out, repository.spec.repo, path, entry.sha, place, data, rules)
+    with _uncollected():
+        for path, entry in repository.runs():
+            place = run_place(path, repository.folders)
+            data = repository.content.read(entry.sha)
+            _add_run(out, repository.spec.repo, path, entry.sha, place, data, rules)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the cyclic collector from walking all rows again and again: runs make no cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _published(item: EvalFile) -> _Published:
     """Return the rule an evaluation publishes; a list of graders is a rule of its own kind."""
-    value = item.value
-    if "grader" in value:
-        grader = value["grader"] if isinstance(value["grader"], dict) else {}
-        kind = grader.get("type")
-        shown = kind if isinstance(kind, str) else None
-        return _Published(shown, Rule.published(kind, grader.get("config")), item.prompt)
-    if value.get("graders"):
-        rule = Rule.published("graders[]", value["graders"])
-        return _Published("graders[]", rule, item.prompt)
-    return _Published(None, WITHHELD, "")
+    grader_type, rule = published_rule(item.value)
+    return _Published(grader_type, rule, "" if rule is WITHHELD else item.prompt)
 
 
 def _add_run(
@@ -124,9 +131,9 @@ def _add_run(
         for item in result.fields
     ]
     noted = _rules_met(place, record, result, parsed.flags)
-    out.findings += repeated_keys(
-        repo, path, sha, parsed.repeated, published.prompt if published else ""
-    )
+    if parsed.repeated:
+        prompt = published.prompt if published else ""
+        out.findings += repeated_keys(repo, path, sha, parsed.repeated, prompt)
     out.findings += [Finding(rule, repo, path, pointer, blob_sha=sha) for rule, pointer in noted]
 
 

@@ -200,11 +200,11 @@ def met(test: Comparison, x: Number, within: Within = le) -> bool:
         return False
 
 
-def decide(tests: Iterable[Comparison], x: Number) -> bool | None:
+def decide(tests: Iterable[Comparison], x: Number, within: Within = le) -> bool | None:
     """Return what all comparisons say of `x` in every arithmetic; None when they differ."""
     said: bool | None = None
     for test in tests:
-        for outcome in _outcomes(test, x):
+        for outcome in _outcomes(test, x, within):
             if said is None:
                 said = outcome
             elif said is not outcome:
@@ -224,17 +224,17 @@ def is_large(x: Number) -> bool:
     return isinstance(x, int) and abs(x) > EXACT_LIMIT
 
 
-def _outcomes(test: Comparison, x: Number) -> Iterator[bool]:
+def _outcomes(test: Comparison, x: Number, within: Within) -> Iterator[bool]:
     """Yield what the comparison says in native arithmetic and, where it may differ, in float."""
-    yield met(test, x)
+    yield met(test, x, within)
     if is_large(x) or any(map(is_large, test.operands())):
-        yield _met_as_float(test, x, operands=False)
-        yield _met_as_float(test, x, operands=True)
+        yield _met_as_float(test, x, within, operands=False)
+        yield _met_as_float(test, x, within, operands=True)
 
 
-def _met_as_float(test: Comparison, x: Number, *, operands: bool) -> bool:
+def _met_as_float(test: Comparison, x: Number, within: Within, *, operands: bool) -> bool:
     try:
-        return met(test.floated() if operands else test, float(x))
+        return met(test.floated() if operands else test, float(x), within)
     except OverflowError:
         return False
 

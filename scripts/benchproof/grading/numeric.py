@@ -110,7 +110,7 @@ def grade_field(rule: FieldRule, value: object) -> FieldVerdict:
         return _failed(rule, "type_error", "C" if value is None else "A")
     passed = decide(rule.tests, number)
     older = not isinstance(value, str) and met(rule.older, number)
-    flags = (*rule.flags, *_value_flags(value, number))
+    flags = (*rule.flags, *value_flags(value, number))
     edge = edge_of(rule.tests, number)
     if passed is None:
         reason = rule.reason
@@ -142,7 +142,8 @@ def _failed(rule: FieldRule, mode: FailureMode, tier: Tier) -> FieldVerdict:
     return FieldVerdict(rule.name, False, mode, None, tier, older_passed=False)
 
 
-def _value_flags(value: object, number: Number) -> tuple[str, ...]:
+def value_flags(value: object, number: Number) -> tuple[str, ...]:
+    """Return fixed codes for what is odd about an answered number."""
     if isinstance(value, bool):
         return ("boolean_answer",)
     found = ["text_number"] if isinstance(value, str) else []

@@ -1,7 +1,7 @@
-"""Trap readings: plausible misreadings of numeric_tolerance, and what each would have changed.
+"""Trap readings: plausible misreadings of the rules, and what each would have changed.
 
-Every reading is tried on every graded run; the counts say how much depends on reading the rule
-right.
+Every reading is tried on every graded run and applies to those of its families; the counts say how
+much depends on reading the rule right.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import le, lt
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from benchproof.grading.comparisons import Comparison, Near, Ratio, Window, Within, met
 from benchproof.grading.numeric import NumericRule, compile_config, to_number
@@ -25,7 +25,23 @@ READINGS: Final[Mapping[str, str]] = {
     "strict": "an answer exactly on a bound fails",
     "relative": "the value of an absolute tolerance is a share of the truth",
     "any_field": "one passing field is enough",
+    "choice_as_written": "a choice must match in case and padding",
+    "labels_folded": "labels are compared without case and padding",
+    "genes_as_written": "gene names are compared with their case",
+    "categories_as_written": "category names are compared with their case",
+    "duplicates_count": "lists are compared as lists, so that repeated entries count",
+    "rescaled_fractions": "fractions are taken for percentages divided by 100",
+    "mean_recomputed": "the mean is computed from the rows instead of taken as reported",
 }
+
+
+@runtime_checkable
+class Misreadable(Protocol):
+    """A compiled rule of another family than numeric_tolerance that has trap readings."""
+
+    def misread(self, answer: object) -> Iterator[tuple[str, bool]]:
+        """Yield each reading that applies to an answer, with the verdict that it gives."""
+
 
 #: The reading's name, the comparison it makes of a field, and whether bounds are part of it.
 _Trap = tuple[str, Comparison, Within]
@@ -55,18 +71,36 @@ class Accumulator:
     _applies: dict[str, int] = field(default_factory=lambda: dict.fromkeys(READINGS, 0))
 
     def add(self, config: object, answer: object, verdict: Verdict) -> None:
-        """Count one run; passes over what is not graded.
+        """Count one run; passes over what is not graded and rules without trap readings.
 
-        `config` is that of a numeric_tolerance grader, raw or compiled, and `verdict` what it gave.
+        `config` is a compiled rule, or the raw configuration of a numeric_tolerance grader;
+        `verdict` is what it gave.
         """
         if verdict.status != "graded":
             return
-        rule = config if isinstance(config, NumericRule) else compile_config(config)
+        if isinstance(config, NumericRule):
+            rule = config
+        elif isinstance(config, Misreadable):
+            self._add_verdict(config, answer, verdict)
+            return
+        elif isinstance(config, dict):
+            rule = compile_config(config)
+        else:
+            return
         self.runs += 1
         for name in _applying(rule):
             self._applies[name] += 1
         if isinstance(answer, dict):
             self._add_fields(rule, answer, verdict)
+
+    def _add_verdict(self, rule: Misreadable, answer: object, verdict: Verdict) -> None:
+        """Count a rule that looks at one field, so that a turned verdict is a turned field."""
+        self.runs += 1
+        for name, passed in rule.misread(answer):
+            self._applies[name] += 1
+            if passed is not verdict.passed:
+                self._verdicts[name] += 1
+                self._fields[name] += 1
 
     def _add_fields(self, rule: NumericRule, answer: dict[str, object], verdict: Verdict) -> None:
         failed = sum(item.passed is False for item in verdict.fields)

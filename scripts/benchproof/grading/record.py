@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from benchproof.grading.composites import LIST
 from benchproof.grading.numeric import NumericRule
-from benchproof.grading.readings import Accumulator
+from benchproof.grading.readings import Accumulator, Misreadable
 from benchproof.grading.registry import FAMILIES, Compiled
 from benchproof.grading.verdict import NO_ANSWER, Edge, FailureMode, Status, Tier, Verdict
 
@@ -37,6 +38,23 @@ class Rule:
 
 
 WITHHELD: Final = Rule(None)
+
+
+def published_rule(evaluation: Mapping[str, object]) -> tuple[str | None, Rule]:
+    """Return the grader type that a parsed evaluation states, and its rule.
+
+    `grader` goes before `graders`, which is a rule of its own kind; with neither, or with an empty
+    list, the rule is withheld.
+    """
+    if "grader" in evaluation:
+        stated = evaluation["grader"]
+        grader = stated if isinstance(stated, dict) else {}
+        kind = grader.get("type")
+        rule = Rule.published(kind, grader.get("config"))
+        return kind if isinstance(kind, str) else None, rule
+    if evaluation.get("graders"):
+        return LIST, Rule.published(LIST, evaluation["graders"])
+    return None, WITHHELD
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +112,7 @@ class _Recorded:
 def regrade(rule: Rule | None, record: object, readings: Accumulator | None = None) -> RunResult:
     """Return a recorded run compared with the rule; `rule` is None when the eval is missing.
 
-    A graded numeric run is added to `readings` when that is given. Never raises.
+    A graded run is added to `readings` when that is given. Never raises.
     """
     recorded = _recorded(record)
     if recorded is None:
@@ -104,9 +122,12 @@ def regrade(rule: Rule | None, record: object, readings: Accumulator | None = No
     if rule.compiled is None:
         return _ungraded(recorded, "rule_not_published", "no_grader")
     verdict = rule.compiled.grade(recorded.answer)
-    if readings is not None and isinstance(rule.compiled, NumericRule):
+    status = verdict.status
+    if status == "arithmetic":
+        return _ungraded(recorded, "rule_undetermined", "arithmetic_alone")
+    if readings is not None and isinstance(rule.compiled, NumericRule | Misreadable):
         readings.add(rule.compiled, recorded.answer, verdict)
-    return _compared(recorded, verdict)
+    return _compared(recorded, verdict, status)
 
 
 def _ungraded(recorded: _Recorded, status: RunStatus, reason: str) -> RunResult:
@@ -120,10 +141,10 @@ def _ungraded(recorded: _Recorded, status: RunStatus, reason: str) -> RunResult:
     )
 
 
-def _compared(recorded: _Recorded, verdict: Verdict) -> RunResult:
-    graded = verdict.status == "graded"
+def _compared(recorded: _Recorded, verdict: Verdict, status: Status) -> RunResult:
+    graded = status == "graded"
     return RunResult(
-        verdict.status,
+        status,
         verdict.reason and verdict.reason.partition(":")[0],
         recorded.passed,
         verdict.passed,
@@ -136,7 +157,7 @@ def _compared(recorded: _Recorded, verdict: Verdict) -> RunResult:
         verdict.edge,
         verdict.tier,
         verdict.contested if graded else None,
-        () if verdict.status == "no_submission" else _field_results(recorded, verdict),
+        () if status == "no_submission" else _field_results(recorded, verdict),
         recorded.version,
         tuple(sorted({*recorded.flags, *verdict.flags})) if verdict.flags else recorded.flags,
     )

@@ -12,6 +12,8 @@ from enum import Enum
 from typing import Final, Literal
 
 Status = Literal["graded", "no_submission", "rule_undetermined", "not_supported", "invalid_config"]
+#: A rubric's length penalty gives a score and no verdict; runs never have this status.
+VerdictStatus = Literal[Status, "arithmetic"]
 RuleStatus = Literal["published", "undetermined", "not_supported", "unknown_type", "invalid_config"]
 FailureMode = Literal["format_error", "missing_field", "type_error", "wrong_value"]
 Edge = Literal["on_bound", "within_ulp", "clear"]
@@ -71,15 +73,16 @@ class FieldVerdict:
 class Verdict:
     """What the published rule gives for one answer.
 
-    `passed` is None unless `status` is graded. `score` lies in [0, 1] and is None where it is not
-    published or not settled; `field_scores` maps fields to 1.0, 0.0 or None, and is None as a whole
-    where no field was looked at. `reason` is a fixed code (after a colon: names that come close)
-    and None for graded ones. `contested` is True when the older public grader would reverse the
-    verdict. `edge` is that of the closest field. `flags` are fixed codes for odd but gradable
-    input.
+    `passed` is None unless `status` is graded; an invalid composite fails by its published rule and
+    then has False beside invalid_config. `arithmetic` is a score without a verdict. `score` lies in
+    [0, 1] and is None where it is not published or not settled; `field_scores` maps fields to 1.0,
+    0.0 or None, and is None as a whole where no field was looked at or their scores are not
+    published. `reason` is a fixed code (after a colon: names that come close) and None for graded
+    ones. `contested` is True when the older public grader would reverse the verdict. `edge` is that
+    of the closest field. `flags` are fixed codes for odd but gradable input.
     """
 
-    status: Status
+    status: VerdictStatus
     passed: bool | None = None
     score: float | None = None
     field_scores: Mapping[str, float | None] | None = None

@@ -14,6 +14,7 @@ from typing import Any
 
 from benchproof.findings import JSON_FLAGS, Finding
 from benchproof.grading import rule_status
+from benchproof.grading.children import is_predicate
 from benchproof.inventory.reconcile import stem_of, valid_id
 
 _HANDLE = re.compile(r"latch://[A-Za-z0-9][A-Za-z0-9._/-]{0,300}")
@@ -42,11 +43,15 @@ class Projected:
 
 @dataclass(frozen=True, slots=True)
 class GraderAt:
-    """A grader object and its position: "0", or "0.1" for the second child of the first."""
+    """A grader object and its position: "0", or "0.1" for the second child of the first.
+
+    `predicate` marks a child with a role and no type, whose syntax is not published.
+    """
 
     position: str
     type: str | None
     config: Any
+    predicate: bool = False
 
 
 def stated_id(value: Any) -> str | None:
@@ -119,7 +124,8 @@ def _nested(position: str, grader: Any) -> Iterator[GraderAt]:
         where, item = waiting.pop()
         kind = item.get("type") if isinstance(item, dict) else None
         config = item.get("config") if isinstance(item, dict) else None
-        yield GraderAt(where, kind if isinstance(kind, str) else None, config)
+        predicate = is_predicate(item) and "." in where
+        yield GraderAt(where, kind if isinstance(kind, str) else None, config, predicate)
         children = config.get("children") if isinstance(config, dict) else None
         if isinstance(children, list):
             waiting.extend(
@@ -216,7 +222,7 @@ def _handles(out: Projected, repo: str, eval_id: str, node: Any, note: Any) -> N
 
 def _graders(out: Projected, repo: str, eval_id: str, value: Mapping[str, Any], note: Any) -> None:
     for found in graders(value):
-        status = rule_status(found.type, found.config)
+        status = "undetermined" if found.predicate else rule_status(found.type, found.config)
         key = {"repo": repo, "eval_id": eval_id, "position": found.position}
         out.graders.append(
             {**key, "type": found.type, "rule_status": status, "status": "ok", "reason": None}

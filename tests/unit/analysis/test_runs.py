@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import json
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +25,8 @@ CONFIG = {
 EVALS: dict[str, Any] = {
     "one": {"grader": {"type": "numeric_tolerance", "config": CONFIG}},
     "withheld": {},
-    "choice": {"grader": {"type": "multiple_choice", "config": {}}},
+    "choice": {"grader": {"type": "list_match", "config": {}}},
+    "unknown": {"grader": {"type": "new_type", "config": {}}},
     "many": {"graders": [{"type": "numeric_tolerance", "config": CONFIG}]},
 }
 
@@ -168,8 +170,8 @@ def test_a_score_beyond_every_number_is_a_finding_too() -> None:
     ("eval_id", "status", "grader_type", "fields"),
     [
         ("withheld", "rule_not_published", None, 0),
-        ("choice", "not_supported", "multiple_choice", 2),
-        ("many", "not_supported", "graders[]", 2),
+        ("choice", "rule_undetermined", "list_match", 2),
+        ("unknown", "rule_undetermined", "new_type", 2),
         ("gone", "eval_missing", None, 0),
     ],
 )
@@ -186,6 +188,39 @@ def test_runs_that_cannot_be_graded_say_why(
     )
     assert len(out.run_fields) <= fields
     assert met(out) == (["run_eval_missing"] if eval_id == "gone" else [])
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_the_collector_is_left_as_it_was(on: bool) -> None:
+    """Grading keeps the cyclic collector off, and puts it back also when reading fails."""
+    was_on = gc.isenabled()
+    try:
+        (gc.enable if on else gc.disable)()
+        regraded({PLACE: record()})
+        assert gc.isenabled() is on
+        memory = Memory({PLACE: json.dumps(record()).encode()})
+        repository = Repository(RepoSpec("o/n", "main", "evals", "trajectories"), "c", memory)
+        memory.read = lambda sha: [][0]  # type: ignore[method-assign]
+        with pytest.raises(IndexError):
+            regrade_repository(repository, Regraded())
+        assert gc.isenabled() is on
+    finally:
+        (gc.enable if was_on else gc.disable)()
+
+
+def test_a_list_of_graders_is_graded_as_one() -> None:
+    """Several graders that agree give a verdict; their fields are named after their place."""
+    out = regraded({PLACE.replace("/one/", "/many/"): record()})
+    (row,) = out.runs
+    assert (row["status"], row["grader_type"], row["derived_passed"], row["tier"]) == (
+        "graded",
+        "graders[]",
+        True,
+        "C",
+    )
+    derived = {item["field"]: item["derived_pass"] for item in out.run_fields}
+    assert derived == {"0.m": True, "0.n": True, "m": None, "n": None}
+    assert met(out) == []
 
 
 def test_nothing_of_a_withheld_rule_leaves() -> None:

@@ -120,15 +120,8 @@ def test_runs_and_applies() -> None:
     config = single(PAIR)
     total = counts(config, {"m": 200}, {"m": 190}, [], None, {})
     assert {count.runs for count in total.values()} == {4}
-    applies = {name: count.applies for name, count in total.items()}
-    assert applies == {
-        "bounds": 4,
-        "swapped": 4,
-        "symmetric": 4,
-        "strict": 4,
-        "relative": 0,
-        "any_field": 0,
-    }
+    applies = {name: count.applies for name, count in total.items() if count.applies}
+    assert applies == {"bounds": 4, "swapped": 4, "symmetric": 4, "strict": 4}
     assert counts({"ground_truth": {"a": 1, "b": 2}}, {})["any_field"].applies == 1
     assert total["bounds"] == Counts(runs=4, verdicts_changed=2, fields_changed=2, applies=4)
 
@@ -151,3 +144,127 @@ def test_accumulators_merge() -> None:
     assert parts[0].counts() == counts(config, *answers)
     assert list(parts[0].counts()) == list(READINGS)
     assert parts[0].counts()["swapped"].fields_changed == 4
+
+
+LABELS = {"ground_truth_labels": ["La", "Lb"], "scoring": {"pass_threshold": 0.5}}
+GENES = {"canonical_markers": ["G1", "G2"], "scoring": {"pass_thresholds": {"precision_at_k": 0.5}}}
+SHARES = {"ground_truth": {"cell_type_distribution": {"Ka": 60, "Kb": 40}}}
+ROWS = [{"gene": "G1", "auroc": 0.9}, {"gene": "G2", "auroc": 0.8}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "answer", "applies", "turned"),
+    [
+        ("multiple_choice", {"correct_answer": "Q"}, {"answer": "Q"}, {"choice_as_written"}, set()),
+        (
+            "multiple_choice",
+            {"correct_answers": ["Q", "W"]},
+            {"answer": "w"},
+            {"choice_as_written"},
+            {"choice_as_written"},
+        ),
+        ("multiple_choice", {"correct_answer": "Q"}, {"answer": 5}, {"choice_as_written"}, set()),
+        ("multiple_choice", {"correct_answer": "Q"}, [], set(), set()),
+        (
+            "label_set_jaccard",
+            LABELS,
+            {"cell_types_predicted": ["La"]},
+            {"strict", "labels_folded", "duplicates_count"},
+            {"strict"},
+        ),
+        (
+            "label_set_jaccard",
+            LABELS,
+            {"cell_types_predicted": ["la", " LB"]},
+            {"strict", "labels_folded", "duplicates_count"},
+            {"labels_folded"},
+        ),
+        (
+            "label_set_jaccard",
+            LABELS,
+            {"cell_types_predicted": ["La", "Lb", "Lb", "La", "La", "Lb"]},
+            {"strict", "labels_folded", "duplicates_count"},
+            {"duplicates_count"},
+        ),
+        ("label_set_jaccard", LABELS, {"cell_types_predicted": [["La"]]}, set(), set()),
+        ("label_set_jaccard", LABELS, {"cell_types_predicted": "La"}, set(), set()),
+        (
+            "label_set_jaccard",
+            {**LABELS, "expected_count": 3},
+            {"cell_types_predicted": ["la", "lb"]},
+            {"strict", "labels_folded", "duplicates_count"},
+            set(),
+        ),
+        (
+            "marker_gene_precision_recall",
+            GENES,
+            {"top_marker_genes": ["g1", "x", "x"]},
+            {"strict", "duplicates_count", "genes_as_written"},
+            {"strict", "duplicates_count", "genes_as_written"},
+        ),
+        (
+            "marker_gene_precision_recall",
+            GENES,
+            {"top_marker_genes": ["G1", "G2"]},
+            {"strict", "duplicates_count", "genes_as_written"},
+            set(),
+        ),
+        (
+            "marker_gene_precision_recall",
+            {**GENES, "scoring": {"pass_thresholds": {"precision_at_k": 0, "recall_at_k": 0}}},
+            {"top_marker_genes": []},
+            {"strict", "duplicates_count", "genes_as_written"},
+            set(),
+        ),
+        ("marker_gene_precision_recall", GENES, {"top_marker_genes": 5}, set(), set()),
+        (
+            "distribution_comparison",
+            SHARES,
+            {"cell_type_distribution": {"ka": 60, "Kb": 40}},
+            {"categories_as_written", "rescaled_fractions"},
+            {"categories_as_written"},
+        ),
+        (
+            "distribution_comparison",
+            SHARES,
+            {"cell_type_distribution": {"Ka": 0.6, "Kb": 0.4}},
+            {"categories_as_written", "rescaled_fractions"},
+            {"rescaled_fractions"},
+        ),
+        ("distribution_comparison", SHARES, {"Ka": 1}, set(), set()),
+        (
+            "distribution_comparison",
+            {"ground_truth": {**SHARES["ground_truth"], "total_cells": 5}},
+            {"cell_type_distribution": {"ka": 60, "Kb": 40}, "total_cells": 6},
+            {"categories_as_written", "rescaled_fractions"},
+            set(),
+        ),
+        (
+            "marker_gene_separation",
+            {},
+            {"per_gene_stats": ROWS, "mean_auroc": 0.5},
+            {"mean_recomputed"},
+            {"mean_recomputed"},
+        ),
+        (
+            "marker_gene_separation",
+            {},
+            {"per_gene_stats": ROWS, "mean_auroc": 0.9},
+            {"mean_recomputed"},
+            set(),
+        ),
+        ("marker_gene_separation", {}, {"per_gene_stats": [], "mean_auroc": 0.9}, set(), set()),
+        ("spatial_adjacency", {}, {}, set(), set()),
+    ],
+)
+def test_readings_of_other_families(
+    kind: str, config: Any, answer: Any, applies: set[str], turned: set[str]
+) -> None:
+    """Each reading applies to its own families, and turns a verdict where it gives another one."""
+    total = Accumulator()
+    rule = compile_rule(kind, config)
+    total.add(rule, answer, rule.grade(answer))
+    counted = total.counts()
+    assert {name for name, count in counted.items() if count.applies} == applies
+    assert {name for name, count in counted.items() if count.verdicts_changed} == turned
+    assert all(count.fields_changed == count.verdicts_changed for count in counted.values())

@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from benchproof.grading.readings import Accumulator
-from benchproof.grading.record import WITHHELD, FieldResult, Rule, regrade, same_value
+from benchproof.grading.record import (
+    WITHHELD,
+    FieldResult,
+    Rule,
+    published_rule,
+    regrade,
+    same_value,
+)
 
 CONFIG: dict[str, Any] = {
     "ground_truth": {"b": 20, "a": 10},
@@ -181,8 +188,9 @@ def test_withheld_and_missing_rules() -> None:
 @pytest.mark.parametrize(
     ("kind", "config", "status", "reason"),
     [
-        ("multiple_choice", {}, "not_supported", "not_implemented"),
-        ("numeric_tolerence", {}, "not_supported", "unknown_type"),
+        ("finished_file", None, "invalid_config", "config_not_object"),
+        ("numeric_tolerence", {}, "rule_undetermined", "unknown_type"),
+        ("rubric_length_penalty", None, "rule_undetermined", "reward_missing"),
         ("list_match", {}, "rule_undetermined", "named_without_rule"),
         (
             "numeric_tolerance",
@@ -286,13 +294,61 @@ def test_malformed_records(given: Any) -> None:
 
 
 def test_readings_are_counted_on_the_way() -> None:
-    """Graded numeric runs are added to the accumulator, others are not."""
+    """Graded runs are added to the accumulator, others are not."""
     readings = Accumulator()
-    for rule in (RULE, WITHHELD, None, Rule.published("multiple_choice", {})):
+    for rule in (RULE, WITHHELD, None, Rule.published("list_match", {})):
         regrade(rule, good(), readings)
     regrade(RULE, nothing(), readings)
     strict = readings.counts()["strict"]
     assert (strict.runs, strict.fields_changed, strict.verdicts_changed) == (1, 1, 0)
+
+
+def test_a_run_of_another_family() -> None:
+    """Any family's run is graded and compared; where no field score is published none is."""
+    readings = Accumulator()
+    rule = Rule.published("multiple_choice", {"correct_answer": "Q"})
+    given = record({"answer": " q "}, passed=True, score=1.0, fields={"answer": 1.0})
+    found = regrade(rule, given, readings)
+    assert (found.status, found.derived_passed, found.passed_agrees) == ("graded", True, True)
+    assert (found.score_agrees, found.fields_agree, found.tier) == (True, None, "A")
+    assert found.fields == (FieldResult("answer", True, True, None),)
+    counted = {name for name, count in readings.counts().items() if count.verdicts_changed}
+    assert counted == {"choice_as_written"}
+    labels = Rule.published("label_set_jaccard", {"ground_truth_labels": ["L"]})
+    found = regrade(labels, record({"cell_types_predicted": "L"}, passed=True, fields={}))
+    assert (found.passed_agrees, found.score_agrees, found.contested) == (False, None, True)
+    assert found.failure_mode == "type_error"
+
+
+def test_arithmetic_is_no_verdict() -> None:
+    """A rubric's length penalty as a grader gives a score and no verdict to compare."""
+    rule = Rule.published("rubric_length_penalty", None)
+    found = regrade(rule, record({"text": "x", "reward": 0.5}, passed=True, fields={}))
+    assert (found.status, found.reason) == ("rule_undetermined", "arithmetic_alone")
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "shown", "status"),
+    [
+        ({}, None, "rule_not_published"),
+        ({"graders": []}, None, "rule_not_published"),
+        ({"grader": None}, None, "rule_undetermined"),
+        ({"grader": {"type": 5}}, None, "rule_undetermined"),
+        (
+            {"grader": {"type": "numeric_tolerance", "config": CONFIG}},
+            "numeric_tolerance",
+            "graded",
+        ),
+        ({"graders": [{"type": "numeric_tolerance", "config": CONFIG}]}, "graders[]", "graded"),
+        ({"graders": "text"}, "graders[]", "rule_undetermined"),
+        ({"grader": {"type": "new"}, "graders": [{"type": "finished_file"}]}, "new", None),
+    ],
+)
+def test_the_rule_of_an_evaluation(evaluation: Any, shown: str | None, status: str | None) -> None:
+    """`grader` goes before `graders`; without either the rule is withheld."""
+    grader_type, rule = published_rule(evaluation)
+    assert grader_type == shown
+    assert regrade(rule, good()).status == (status or "rule_undetermined")
 
 
 def _deep(depth: int, core: Any) -> Any:

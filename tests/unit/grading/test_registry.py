@@ -8,7 +8,7 @@ import pytest
 
 from benchproof.grading import compile_rule, grade, rule_status
 from benchproof.grading.numeric import compile_config
-from benchproof.grading.registry import NAMED_ONLY, PUBLISHED, Registry
+from benchproof.grading.registry import FAMILIES, MAX_NESTING, NAMED_ONLY, Registry
 
 NUMERIC: dict[str, Any] = {
     "ground_truth": {"m": 3},
@@ -25,12 +25,54 @@ def test_a_name_is_registered_once() -> None:
     assert registry.compile("numeric_tolerance", NUMERIC).grade({"m": 4}).passed is True
 
 
-@pytest.mark.parametrize("kind", [name for name in PUBLISHED if name != "numeric_tolerance"])
-def test_published_types_without_a_grader(kind: str) -> None:
-    """A published rule that is not implemented is not_supported: ours to do, nobody's fault."""
-    verdict = grade(kind, {"x": 1}, {"x": 1})
-    assert (verdict.status, verdict.reason) == ("not_supported", "not_implemented")
-    assert rule_status(kind, {"x": 1}) == "not_supported"
+def test_a_nested_name_is_registered_once_too() -> None:
+    """Families and composites share one list of names."""
+    registry = Registry()
+    registry.register_nested(
+        "numeric_tolerance", lambda config, compile_child: compile_config(config)
+    )
+    with pytest.raises(ValueError, match="numeric_tolerance"):
+        registry.register("numeric_tolerance", compile_config)
+    with pytest.raises(ValueError, match="numeric_tolerance"):
+        registry.register_nested("numeric_tolerance", lambda config, _: compile_config(config))
+    assert registry.names() == ("numeric_tolerance",)
+
+
+def test_every_published_type_has_a_grader() -> None:
+    """The types with a published rule, aliases included, and what stands beside them."""
+    assert set(FAMILIES.names()) == {
+        "all_of",
+        "average_of",
+        "composite",
+        "distribution_comparison",
+        "finished_file",
+        "graders[]",
+        "jaccard_label_set",
+        "label_set_jaccard",
+        "longest_subsequence",
+        "marker_gene_precision_recall",
+        "marker_gene_separation",
+        "multiple_choice",
+        "numeric_range",
+        "numeric_tolerance",
+        "rubric_length_penalty",
+        "spatial_adjacency",
+    }
+
+
+def test_nesting_ends() -> None:
+    """Composites nest to a fixed depth; beyond it a child is ours to leave alone."""
+    for depth, status in ((MAX_NESTING - 1, "graded"), (MAX_NESTING, "rule_undetermined")):
+        grader: dict[str, Any] = {"type": "numeric_tolerance", "config": NUMERIC}
+        for _ in range(depth):
+            grader = {"type": "all_of", "config": {"children": [grader]}}
+        config = {"children": [grader]}
+        assert grade("all_of", config, {"m": 3}).status == status
+        settled = status == "graded"
+        assert rule_status("all_of", config) == ("published" if settled else "undetermined")
+    deepest = FAMILIES.compile("all_of", {}, MAX_NESTING)
+    assert deepest.rule_status == "not_supported"
+    assert deepest.grade({}).reason == "nested_too_deep"
 
 
 @pytest.mark.parametrize("kind", NAMED_ONLY)
@@ -57,9 +99,9 @@ def test_types_that_are_only_named(kind: str) -> None:
     ],
 )
 def test_unknown_types(kind: Any, reason: str) -> None:
-    """An unknown type is not_supported; the reason names known types that come close."""
+    """Nobody publishes the rule of an unknown type; the reason names types that come close."""
     verdict = grade(kind, NUMERIC, {"m": 3})
-    assert (verdict.status, verdict.passed) == ("not_supported", None)
+    assert (verdict.status, verdict.passed) == ("rule_undetermined", None)
     assert verdict.reason is not None
     assert verdict.reason.startswith(reason)
     assert ("," in verdict.reason or ":" in verdict.reason) is (":" in reason)

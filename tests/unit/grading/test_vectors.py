@@ -16,8 +16,12 @@ from benchproof.errors import Unreadable
 from benchproof.grading import NO_ANSWER, grade
 from benchproof.jsontext import loads
 
-LINES = (Path(__file__).parent / "data" / "numeric_tolerance.jsonl").read_text("utf-8").splitlines()
-VECTORS: list[dict[str, Any]] = [json.loads(line) for line in LINES]
+DATA = Path(__file__).parent / "data"
+VECTORS: list[dict[str, Any]] = [
+    json.loads(line)
+    for name in ("numeric_tolerance.jsonl", "families.jsonl")
+    for line in (DATA / name).read_text("utf-8").splitlines()
+]
 STATUS = {"abstain": "rule_undetermined", "no_answer": "no_submission"}
 
 
@@ -47,7 +51,9 @@ def read_as_runner(text: str) -> Any:
         return None
 
 
-@pytest.mark.parametrize("case", VECTORS, ids=lambda case: f"{case['id']}-{case['tag']}")
+@pytest.mark.parametrize(
+    "case", VECTORS, ids=lambda case: f"{case['id']}-{case['type']}-{case['tag']}"
+)
 def test_vector(case: dict[str, Any]) -> None:
     """Status, verdict, scores, failure mode, contested and tier are as the sources have them."""
     verdict = grade(case["type"], decoded(case["config"]), decoded(case["answer"]))
@@ -63,5 +69,6 @@ def test_vector(case: dict[str, Any]) -> None:
 
 
 def test_every_vector_is_here() -> None:
-    """All 91 published numeric cases are tried, each once."""
-    assert len({case["id"] for case in VECTORS}) == len(VECTORS) == 91
+    """All 291 published cases are tried, each once; 91 of them are numeric_tolerance."""
+    assert len({case["id"] for case in VECTORS}) == len(VECTORS) == 291
+    assert sum(case["type"] == "numeric_tolerance" for case in VECTORS) == 91

@@ -176,7 +176,10 @@ def test_a_deep_nest_is_walked_without_recursion() -> None:
     ("grader", "status", "rule"),
     [
         (NUMERIC, "published", None),
-        ({"type": "multiple_choice", "config": {}}, "not_supported", None),
+        ({"type": "multiple_choice", "config": {}}, "undetermined", None),
+        ({"type": "multiple_choice", "config": {"correct_answer": "Q"}}, "published", None),
+        ({"type": "all_of", "config": {"children": []}}, "invalid_config", "grader_config_invalid"),
+        ({"role": "gate"}, "unknown_type", "grader_type_unknown"),
         ({"type": "list_match", "config": {}}, "undetermined", None),
         ({"type": "brand_new", "config": {}}, "unknown_type", "grader_type_unknown"),
         ({"type": 5}, "unknown_type", "grader_type_unknown"),
@@ -306,3 +309,15 @@ def test_no_signed_url_reaches_a_row() -> None:
     out = run(value(data_node="https://bucket.s3.amazonaws.com/key?X-Amz-Signature=SECRET"))
     assert "SECRET" not in json.dumps([out.eval_handles, as_json(out.findings)])
     assert out.eval_handles[0]["status"] == "malformed"
+
+
+def test_a_predicate_child_is_no_unknown_type() -> None:
+    """A gate inside a composite has no type by its format; its syntax is not published."""
+    out = run(value(grader=nest(NUMERIC, {"role": "gate"}, {"role": "new"})))
+    assert [(row["type"], row["rule_status"]) for row in out.graders] == [
+        ("all_of", "undetermined"),
+        ("numeric_tolerance", "published"),
+        (None, "undetermined"),
+        (None, "unknown_type"),
+    ]
+    assert met(out) == [("grader_type_unknown", "0.2")]

@@ -1,0 +1,1 @@
+"""Mutation testing of the graders: which small edits of their code no test notices."""
