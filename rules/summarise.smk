@@ -1,6 +1,6 @@
 # SUMMARISE: what the stages found, merged and counted.
 # REQUIRED INPUTS: <results>/<date>/{pins,runs}.parquet, the stages' findings in the vault
-# OUTPUTS: <results>/<date>/{models,findings,traffic}.parquet
+# OUTPUTS: <results>/<date>/{models,findings,traffic}.parquet, findings.{sarif,json}, findings/<repo>.md
 
 
 rule summarise_models:
@@ -32,10 +32,17 @@ rule collect_findings:
             AUDIT.findings("list_trees"),
             AUDIT.findings("reconcile_manifests"),
             AUDIT.findings("project_evals"),
+            AUDIT.findings("lint_evals"),
+            AUDIT.findings("check_licences"),
             AUDIT.findings("regrade_runs"),
         ],
+        accepted=ancient(f"{workflow.basedir}/config/accepted.yaml"),
     output:
         findings=AUDIT.result("findings"),
+        sarif=AUDIT.result("findings.sarif"),
+        json=AUDIT.result("findings.json"),
+        lists=[AUDIT.result(f"findings/{slug}.md") for slug in AUDIT.config.slugs],
+        private=[AUDIT.handover(f"findings/{slug}.md") for slug in AUDIT.config.slugs],
     log:
         AUDIT.log("collect_findings"),
     conda:
@@ -43,6 +50,7 @@ rule collect_findings:
     params:
         audit=AUDIT.params,
         code=AUDIT.code("collect_findings"),
+        disclose=AUDIT.config.disclose,
     message:
         "collect: findings of all stages"
     script:

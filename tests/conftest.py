@@ -148,7 +148,7 @@ def bench(tmp_path: Path, small_family: Family, upstream: Upstream) -> Bench:
 
 def content(folder: Path) -> Mapping[str, bytes]:
     """Return the bytes of the content tables of a report folder, by name (law 6)."""
-    observed = {"handles", "runnable", "objects", "contents", "files", "traffic"}
+    observed = {"handles", "runnable", "objects", "contents", "files", "data_findings", "traffic"}
     time_bound = {f"{name}.parquet" for name in observed}
     return {
         p.name: p.read_bytes() for p in sorted(folder.glob("*.parquet")) if p.name not in time_bound

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from benchproof.errors import ConfigError
 from benchproof.jsontext import canonical
 from benchproof.sources.base import RepoSpec
+from benchproof.vault import slug
 
 SCHEMA = Path(__file__).resolve().parents[2] / "config" / "schema.yaml"
 #: Begins the label of an audit of the past.
@@ -42,6 +43,7 @@ class Config:
     results: str
     resources: str
     notice: str | None
+    disclose: str
     merged: Mapping[str, Any]
 
     @property
@@ -49,10 +51,20 @@ class Config:
         """Name of the report's folder: the date, or asof-<day> for an audit of the past."""
         return f"{AS_OF}{self.as_of}" if self.as_of else self.date
 
+    @property
+    def slugs(self) -> list[str]:
+        """Names of the audited repositories as files and folders have them, owner+name."""
+        return [slug(spec.repo) for spec in self.family]
+
     def content_digest(self) -> str:
         """sha256 hex over the keys that content tables depend on; endpoints, folders and limits are not."""
         family = [[s.repo, s.ref, s.evals, s.runs] for s in self.family]
-        content = {"family": family, "as_of": self.as_of, "notice": self.notice}
+        content = {
+            "family": family,
+            "as_of": self.as_of,
+            "notice": self.notice,
+            "disclose": self.disclose,
+        }
         return sha256(canonical(content).encode()).hexdigest()
 
 
@@ -79,6 +91,7 @@ def load(raw: Mapping[str, Any], day: str) -> Config:
         results=_tidy(merged["results"]),
         resources=_tidy(merged["resources"]),
         notice=merged["notice"],
+        disclose=merged["disclose"],
         merged=merged,
     )
 

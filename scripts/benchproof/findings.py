@@ -12,17 +12,23 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-SEVERITIES = ("critical", "major", "minor", "info")
+from benchproof.severity import SEVERITIES, Rule
 
+__all__ = [
+    "JSON_FLAGS",
+    "RULES",
+    "SEVERITIES",
+    "Finding",
+    "Rule",
+    "as_json",
+    "counted",
+    "from_json",
+    "of_pins",
+    "repeated_keys",
+    "rows",
+]
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A kind of finding: how bad it is, what it means, and what its owner would do."""
-
-    severity: str
-    message: str
-    remedy: str
-
+#: The rules of all stages but the linter, whose rules stand beside their checks; rulebook.py joins them.
 
 RULES: dict[str, Rule] = {
     # repositories
@@ -181,6 +187,23 @@ RULES: dict[str, Rule] = {
         "A JSON file holds a bare NaN or Infinity; strict readers refuse it.",
         "Write null or text instead.",
     ),
+    "licence_absent": Rule(
+        "major",
+        "There is no licence file; nobody may use what is published.",
+        "Add one.",
+    ),
+    "licence_altered": Rule(
+        "major",
+        "The licence file differs from the Apache License 2.0 in its words, beyond what is filled in.",
+        "Publish the unaltered text, or give the altered licence a name of its own.",
+    ),
+    # data behind the handles
+    "names_equal_labels": Rule(
+        "major",
+        "A column or key inside the data of an evaluation spells a graded label.",
+        "Rename it, or take it out of what an agent is given.",
+        withheld=True,
+    ),
     # recorded runs
     "run_path_unknown": Rule(
         "minor",
@@ -303,10 +326,36 @@ def of_pins(pins: Iterable[Mapping[str, Any]]) -> list[Finding]:
     ]
 
 
-def rows(found: Iterable[Finding]) -> list[dict[str, Any]]:
-    """Return table rows, one per id: a place that a rule meets twice is one finding."""
+def rows(found: Iterable[Finding], rules: Mapping[str, Rule] = RULES) -> list[dict[str, Any]]:
+    """Return table rows by id, one for each: a place that a rule meets twice is one finding."""
     listed = sorted(set(found), key=_whole)
-    return [_row(f, RULES[f.rule]) for f in {f.finding_id: f for f in reversed(listed)}.values()]
+    first = {f.finding_id: f for f in reversed(listed)}
+    return [_row(first[finding_id], rules[first[finding_id].rule]) for finding_id in sorted(first)]
+
+
+def counted(found: Iterable[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
+    """Return findings as results may show them: those of withheld rules as one number a repository."""
+    shown: list[Finding] = []
+    places: dict[tuple[str, str], dict[str, Finding]] = {}
+    for item in found:
+        if rules[item.rule].withheld:
+            places.setdefault((item.rule, item.repo), {})[item.finding_id] = item
+        else:
+            shown.append(item)
+    return shown + [_number(list(met.values())) for _, met in sorted(places.items())]
+
+
+def _number(met: list[Finding]) -> Finding:
+    """One finding for all places of a withheld rule in a repository; its id doesn't depend on them."""
+    files = len({item.path for item in met})
+    many = f"{len(met)} place{'s' * (len(met) > 1)} in {files} file{'s' * (files > 1)}"
+    return Finding(
+        met[0].rule,
+        met[0].repo,
+        commit_sha=met[0].commit_sha,
+        stage=met[0].stage,
+        detail=f"{many}; the maintainer's list in the vault says where.",
+    )
 
 
 def _whole(found: Finding) -> tuple[str, ...]:

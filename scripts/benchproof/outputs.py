@@ -25,6 +25,7 @@ TABLES: Final = (
     "eval_handles",
     "graders",
     "tolerances",
+    "licences",
     "handles",
     "runnable",
     "objects",
@@ -35,6 +36,7 @@ TABLES: Final = (
     "readings",
     "models",
     "findings",
+    "data_findings",
     "traffic",
 )
 #: Statuses of rows that were not learnt: a second run on the same date asks for these again.

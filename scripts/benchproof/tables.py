@@ -161,6 +161,19 @@ SPECS: dict[str, Spec] = {
             },
         ),
         _spec(
+            "licences",
+            "repo path",
+            {
+                "repo": TEXT,
+                "path": TEXT,
+                "blob_sha": TEXT,
+                "class": TEXT,
+                "deviations": TEXTS,
+                "data_terms": TEXT,
+                **_STATUS,
+            },
+        ),
+        _spec(
             "handles",
             "handle",
             {
@@ -314,6 +327,7 @@ SPECS: dict[str, Spec] = {
             },
         ),
         _spec("findings", "finding_id", _FINDING),
+        _spec("data_findings", "finding_id", {**_FINDING, "checked_at": INSTANT}),
         _spec(
             "traffic",
             "stage host",

@@ -57,7 +57,9 @@ def test_every_table_has_its_schema_on_an_empty_day(tmp_path: Path, name: str) -
 def test_item_tables_have_status_and_reason(name: str) -> None:
     """DESIGN: key columns come first, every item table says what became of each item."""
     assert tuple(SPECS[name].schema.names[: len(SPECS[name].key)]) == SPECS[name].key
-    aggregates = {"runnable", "run_fields", "readings", "models", "findings", "traffic"}
+    aggregates = {
+        *("runnable", "run_fields", "readings", "models", "findings", "data_findings", "traffic")
+    }
     assert name in aggregates or {"status", "reason"} <= set(SPECS[name].schema.names)
 
 

@@ -1,0 +1,1 @@
+"""Seeded defects: what the linter finds of the mistakes that are planted into an invented family."""
