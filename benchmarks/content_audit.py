@@ -58,9 +58,10 @@ class Measured:
 class Server:
     """The embedded upstream in a process of its own, so that it shares no interpreter with a client."""
 
-    def __init__(self, root: Path, latency_ms: float) -> None:
+    def __init__(self, root: Path, latency_ms: float, family: Path | None = None) -> None:
         command = [sys.executable, "-m", "upstream", "--root", str(root), "--control"]
         command += ["--latency-ms", str(latency_ms), "--print-config", "--with-parent"]
+        command += [] if family is None else ["--family", str(family)]
         self._process = subprocess.Popen(
             command, env=_environment(ROOT / "tests"), stdout=subprocess.PIPE, text=True
         )
@@ -78,6 +79,12 @@ class Server:
         """Return requests and bytes per area since the last reset."""
         with urllib.request.urlopen(f"{self.url}/_control/counts") as answer:
             found: dict[str, dict[str, int]] = json.loads(answer.read())
+        return found
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Return what was asked since the last reset, one record a request."""
+        with urllib.request.urlopen(f"{self.url}/_control/requests") as answer:
+            found: list[dict[str, Any]] = json.loads(answer.read())
         return found
 
     def stop(self) -> None:

@@ -27,7 +27,7 @@ if [ -n "$missing" ]; then
 fi
 
 if [ ! -x .venv/bin/python ]; then
-    echo "Making .venv: about 130 MB are downloaded and 520 MB written; that takes one to three minutes."
+    echo "Making .venv: about 210 MB are downloaded and 800 MB written; that takes two to four minutes."
     "$found" -m venv .venv
 elif [ "$lock" != requirements.txt ]; then
     echo "Adding what the tests need to .venv: about 60 MB are downloaded; that takes under a minute."

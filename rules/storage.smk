@@ -14,6 +14,7 @@ rule resolve_handles:
     output:
         handles=AUDIT.result("handles"),
         runnable=AUDIT.result("runnable"),
+        reachable=AUDIT.handover("reachable.json"),
     log:
         AUDIT.log("resolve_handles"),
     conda:
@@ -33,7 +34,7 @@ rule probe_sizes:
     input:
         ask=AUDIT.ask_again("probe"),
         pins=AUDIT.result("pins"),
-        handles=AUDIT.result("handles"),
+        reachable=AUDIT.handover("reachable.json"),
     output:
         objects=AUDIT.result("objects"),
     log:
@@ -75,6 +76,7 @@ rule peek_snapshots:
 checkpoint choose_snapshots:
     """Choose what is fetched, and refuse what is more than allowed before the first byte."""
     input:
+        ask=AUDIT.ask_again("fetch"),
         pins=AUDIT.result("pins"),
         objects=AUDIT.result("objects"),
         eval_handles=AUDIT.result("eval_handles"),
@@ -116,6 +118,7 @@ rule fetch_snapshot:
 rule inspect_snapshots:
     """Open every fetched file as its user would."""
     input:
+        ask=AUDIT.ask_again("fetch"),
         pins=AUDIT.result("pins"),
         contents=AUDIT.result("contents"),
         selection=AUDIT.handover("selection.json"),

@@ -1,26 +1,20 @@
 """Choose what is fetched, and refuse what is more than allowed; rules/storage.smk."""
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from benchproof import job, tables
-from benchproof.progress import megabytes
-from benchproof.storage import choose
-from benchproof.storage.fetch.store import Store
-from benchproof.storage.identity import Identity
+from benchproof.outputs import write_config
+from benchproof.report.seal import SEAL
+from benchproof.storage import choose, screens
+from benchproof.storage.bring import measured_rate
+from benchproof.storage.fetch import Store
 from benchproof.vault import write_json
 
 
 def main(task: job.Job) -> None:
-    """Write the selection; says what will be moved, and where to, before the first byte is."""
-    store = Store(task.vault.snapshots)
-
-    def held(row: Mapping[str, Any]) -> int:
-        suffix = choose.suffix(row["container"])
-        return store.held(row["handle"], Identity.of_row(row), suffix)
-
+    """Write the selection; says what a fetch will move, in bytes, time and disk, before the first byte."""
+    _reopen(task, Path(task.input.pins).parent)
     wanted = task.params.fetch
     selection = choose.choose(
         tables.read(task.input.objects, "objects"),
@@ -28,20 +22,31 @@ def main(task: job.Job) -> None:
         wanted["select"],
         max_total_bytes=wanted["max_total_bytes"],
         shards=wanted["shards"],
-        held=held,
+        held=choose.held_in(Store(task.vault.snapshots)),
     )
     if selection.refused:
         job.log.warning("%s", selection.refused)
     elif selection.total:
+        number = sum(map(len, selection.parts.values()))
+        held = selection.total - selection.to_move
         free = shutil.disk_usage(task.vault.root).free
-        job.log.info(
-            "%d objects of %s, %s of them still to be moved; %s of disk are free",
-            sum(map(len, selection.parts.values())),
-            megabytes(selection.total),
-            megabytes(selection.to_move),
-            megabytes(free),
-        )
+        said = screens.need(selection.to_move, held, measured_rate(task.vault), free)
+        job.log.info("a fetch of %d objects %s", number, " ".join(said))
     write_json(Path(task.output.selection), selection.record())
+
+
+def _reopen(task: job.Job, folder: Path) -> None:
+    """Break the seal of a report whose files are now chosen otherwise; the next whole run seals it anew.
+
+    The commits and what was observed stay as they are: only what is fetched is the user's to change.
+    """
+    seal = folder / SEAL
+    if not seal.exists():
+        return
+    seal.unlink()
+    write_config(folder, task.settings())
+    text = "Other snapshots were chosen than this date's report tells of: run snakemake to write it again."
+    task.screen("5-report", text)
 
 
 if "snakemake" in globals():

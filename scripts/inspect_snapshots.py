@@ -14,7 +14,7 @@ def main(task: job.Job) -> None:
     records = [record for path in task.input.fetched for record in read_json(Path(path))]
     rows = file_rows(
         records,
-        read_json(Path(task.input.selection))["rows"],
+        read_json(Path(task.input.selection)),
         tables.read(task.input.contents, "contents"),
         task.vault.snapshots,
         datetime.now(UTC),

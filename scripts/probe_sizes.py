@@ -1,20 +1,21 @@
 """Learn what each object is and how large, by one ranged GET; rules/storage.smk."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
-from benchproof import job, tables
+from benchproof import job
 from benchproof.outputs import OPEN
 from benchproof.storage.opening import open_world
 from benchproof.storage.probe import probe_all
+from benchproof.vault import read_json
 
 
 def main(task: job.Job) -> None:
     """Write the objects table: one row per reachable handle."""
     settings = task.settings()
-    handles = tables.read(task.input.handles, "handles")
     with open_world(settings, task.book) as world:
         probed = probe_all(
-            [row["handle"] for row in handles if row["status"] == "reachable"],
+            read_json(Path(task.input.reachable)),
             world,
             task.journal("probe"),
             connections=settings["http"]["connections"],

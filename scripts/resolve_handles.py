@@ -1,11 +1,13 @@
 """Ask the signer for every distinct handle, once; rules/storage.smk."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 from benchproof import job, tables
 from benchproof.outputs import OPEN
 from benchproof.storage.opening import open_world
 from benchproof.storage.resolve import handle_rows, resolve, runnable_rows
+from benchproof.vault import write_json
 
 
 def main(task: job.Job) -> None:
@@ -24,6 +26,8 @@ def main(task: job.Job) -> None:
         )
         task.count("resolve", *(world.traffics if world else ()))
     task.left_open("resolve", ((r.handle, r.reason) for r in resolved if r.status in OPEN))
+    reachable = [item.handle for item in resolved if item.status == "reachable"]
+    write_json(Path(task.output.reachable), reachable)
     task.write("handles", handle_rows(resolved, eval_handles))
     task.write("runnable", runnable_rows(evals, eval_handles, resolved, moment))
 

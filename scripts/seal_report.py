@@ -1,6 +1,5 @@
 """Search everything that leaves for graded values, then publish and seal the report; rules/report.smk."""
 
-import json
 import tempfile
 from pathlib import Path
 
@@ -49,12 +48,17 @@ def _told(task: job.Job, folder: Path) -> list[str]:
     """Return what a run says whatever the answers are: its configuration, folders, pins, and what
     anybody can read of the data: names and counts inside the objects.
     """
-    pins = [str(cell) for row in task.pins() for cell in row.values()]
+    rows = task.pins()
     for name in ("objects", "contents", "files"):
-        rows = tables.read(folder / f"{name}.parquet", name)
-        pins += [json.dumps(row, default=str, ensure_ascii=False) for row in rows]
+        rows += tables.read(folder / f"{name}.parquet", name)
+    cells = [text for row in rows for cell in row.values() for text in _texts(cell)]
     places = [str(Path.cwd()), str(folder), f"{task.params.audit['work']}/"]
-    return [(folder / "config.json").read_text(encoding="utf-8"), *places, *pins]
+    return [(folder / "config.json").read_text(encoding="utf-8"), *places, *cells]
+
+
+def _texts(cell: object) -> list[str]:
+    """Return a cell as plain texts: JSON would write a quote inside a name otherwise than tables do."""
+    return [str(item) for item in cell] if isinstance(cell, list) else [str(cell)]
 
 
 def _prove_scanner(staging: Path) -> None:

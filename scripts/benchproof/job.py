@@ -13,11 +13,10 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchproof import findings, provenance, tables
+from benchproof import findings, provenance
 from benchproof.errors import BenchproofError
 from benchproof.journal import Journal
 from benchproof.outputs import ERROR_MARK
@@ -49,7 +48,7 @@ def run(main: Callable[[Job], None], snakemake: Any) -> None:
 @contextmanager
 def _without_pandas() -> Iterator[None]:
     """Keep pyarrow from importing pandas: 0.6 s a job, to ask whether a list of ours is a Series."""
-    blocker = _Blocker()
+    blocker: Any = _Blocker()  # a finder by what it does; importlib.abc takes 20 ms
     sys.meta_path.insert(0, blocker)
     try:
         yield
@@ -57,7 +56,7 @@ def _without_pandas() -> Iterator[None]:
         sys.meta_path.remove(blocker)
 
 
-class _Blocker(MetaPathFinder):
+class _Blocker:
     def find_spec(self, name: str, *_: Any) -> None:
         """Refuse pandas; other names are for the next finder."""
         if name == "pandas":
@@ -97,6 +96,9 @@ class Job:
 
     def pins(self) -> list[dict[str, Any]]:
         """Rows of the pins table."""
+        # pyarrow takes 0.2 s, which a stage that asks the world spends asking.
+        from benchproof import tables
+
         return tables.read(self.input.pins, "pins")
 
     @contextmanager
@@ -128,6 +130,8 @@ class Job:
         self, name: str, rows: Iterable[Mapping[str, Any]], pins: list[dict[str, Any]] | None = None
     ) -> None:
         """Write one of the rule's tables with its provenance."""
+        from benchproof import tables
+
         made_by = {**self.params.audit["made_by"], "code": self.params.code}
         about = provenance.metadata(name, self.pins() if pins is None else pins, made_by)
         tables.write(self.output[name], name, rows, about)

@@ -5,12 +5,13 @@ Kept apart from the tables' schemas, since the Snakefile needs names only and py
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from benchproof.errors import TableError
 from benchproof.vault import partial
@@ -44,6 +45,13 @@ OPEN: Final = ("unknown", "throttled", "stalled")
 #: The line of a log that is repeated as the last word of a failed run, and how it begins.
 ERROR_MARK: Final = "error: "
 ERROR: Final = re.compile(rf"^\d\d:\d\d:\d\d {ERROR_MARK}(.*)$", re.MULTILINE)
+
+
+def write_config(folder: Path, merged: Mapping[str, Any]) -> None:
+    """Write the merged configuration beside the tables of a report."""
+    with replacing(folder / "config.json") as part:
+        text = json.dumps(merged, indent=2, sort_keys=True)
+        part.write_text(text + "\n", encoding="utf-8")
 
 
 @contextmanager

@@ -8,11 +8,12 @@ stage asks for what the journal lacks. When nothing is unknown, no marker change
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchproof.config import Config
-from benchproof.outputs import OPEN
 from benchproof.report.seal import is_complete, sealed
 from benchproof.vault import Vault, read_json, write_json
 
@@ -51,14 +52,15 @@ class Pending:
 
     def prepare(self, *, bump: bool) -> None:
         """Create missing markers; with `bump`, change those of stages that have something to ask again."""
-        open_stages = {item.stage for item in self.unknown()} if bump else set()
-        if "fetch" in open_stages:
-            self._reopen_fetches()
+        unknown = self.unknown() if bump else []
+        open_stages = {item.stage for item in unknown}
         for stage in STAGES:
             marker = self.marker(stage)
             attempt = read_json(marker)["attempt"] if marker.exists() else 0
             if not marker.exists() or stage in open_stages:
                 write_json(marker, {"attempt": attempt + 1})
+        # After the marker: a kill between the two costs a further run, the other way round the file.
+        self._reopen_fetches({item.item for item in unknown if item.stage == "fetch"})
 
     def _unlearnt(self) -> list[Unknown]:
         found = []
@@ -66,12 +68,42 @@ class Pending:
             path = self._work / "open" / f"{stage}.json"
             items = read_json(path) if path.exists() else []
             found += [Unknown(stage, item, str(cause)) for item, cause in items]
+        known = {item.item for item in found if item.stage == "fetch"}
+        return found + [item for item in self._lost() if item.item not in known]
+
+    def _lost(self) -> list[Unknown]:
+        """Return the chosen snapshots that were fetched and that somebody deleted or cut off since."""
+        path = self._work / "selection.json"
+        parts = read_json(path)["parts"] if path.exists() else {}
+        return [
+            Unknown("fetch", record["handle"], "file_missing")
+            for part in parts
+            for record in self._fetched(part)
+            if record["status"] == "ok" and not self._is_here(record)
+        ]
+
+    def _fetched(self, part: str) -> list[dict[str, Any]]:
+        path = self._work / "fetched" / f"{part}.json"
+        found: list[dict[str, Any]] = read_json(path) if path.exists() else []
         return found
 
-    def _reopen_fetches(self) -> None:
-        """Forget the records of fetches that stayed open: each is a job's output, and is made again."""
-        for path in sorted((self._work / "fetched").glob("*.json")):
-            if any(record["status"] in OPEN for record in read_json(path)):
+    def _is_here(self, record: Mapping[str, Any]) -> bool:
+        """True for a file as long as its record says; its bytes are compared on the next date."""
+        try:
+            size = (self._vault.snapshots / str(record["path"])).stat().st_size
+        except OSError:
+            return False
+        return size == int(record["size"])
+
+    def _reopen_fetches(self, handles: Collection[str]) -> None:
+        """Forget the records of fetches that stayed open: each is a job's output, and is made again.
+
+        The marker of the stage is an input of `choose_snapshots`, which counts again what is to be moved, and
+        of `inspect_snapshots`: without it Snakemake takes a record that is gone for an intermediate file that
+        nobody needs, and it takes a selection with the same content for the old one.
+        """
+        for path in sorted((self._work / "fetched").glob("*.json")) if handles else ():
+            if any(record["handle"] in handles for record in read_json(path)):
                 path.unlink()
 
     def _finished(self) -> bool:

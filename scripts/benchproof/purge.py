@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from benchproof import tables
 from benchproof.config import AS_OF, Config
 from benchproof.errors import ConfigError, TableError
+from benchproof.storage.identity import Identity
+from benchproof.storage.names import folder_name
 from benchproof.vault import Vault, read_json, slug
 
 _REPORT = re.compile(rf"({re.escape(AS_OF)})?\d{{4}}-\d{{2}}-\d{{2}}")
@@ -18,9 +21,10 @@ _REPORT = re.compile(rf"({re.escape(AS_OF)})?\d{{4}}-\d{{2}}-\d{{2}}")
 def doomed(vault: Vault, config: Config, report: str | None) -> list[tuple[Path, int]]:
     """Return (path, bytes) of everything that would go, sorted.
 
-    Without a report: content archives, blobs and mirrors of repositories at commits that no report names.
-    Pins are never among them: they are the only record of what a date audited. Raises ConfigError for a
-    report that is not there, TableError for one that cannot be read.
+    Without a report: content archives, blobs and mirrors of repositories at commits that no report names,
+    and snapshots, whole or in parts, and peeks of versions that none names. Pins and what was observed are
+    never among them: they are the only record of what a date audited. Raises ConfigError for a report that
+    is not there, TableError for one that cannot be read.
     """
     paths = _unneeded(vault, config) if report is None else _of_report(vault, config, report)
     return sorted((path, _size(path)) for path in paths)
@@ -59,16 +63,55 @@ def _unneeded(vault: Vault, config: Config) -> Iterator[Path]:
     for path in (*vault.root.glob("mirrors/*.git"), *vault.root.glob("history/*.git")):
         if path.name.removesuffix(".git") not in repositories:
             yield path
+    versions = _versions(vault, config)
+    for path in (*vault.snapshots.glob("*/*"), *vault.peeks.glob("*/*")):
+        # A version's key has no dots; what follows says which of its files it is.
+        if (path.parent.name, path.name.partition(".")[0]) not in versions:
+            yield path
+
+
+def _versions(vault: Vault, config: Config) -> set[tuple[str, str]]:
+    """Return (handle's folder, version) of every object that a report names: one of this results folder, or
+    one of another that shares the vault, by what its jobs handed over.
+    """
+    found: set[tuple[str, str]] = set()
+    for name in ("objects", "files"):
+        for path in Path(config.results).glob(f"*/{name}.parquet"):
+            found |= {version for row in _rows(path, name) for version in _named(name, row)}
+    ours = vault.work(config.results, config.label).parent
+    for path in vault.root.glob("handover/*/*/selection.json"):
+        if path.parents[1] != ours:
+            entries = (entry for part in read_json(path)["parts"].values() for entry in part)
+            found |= {
+                (
+                    folder_name(entry["handle"]),
+                    Identity(entry["etag"], entry["size_bytes"], entry["last_modified"]).key(),
+                )
+                for entry in entries
+            }
+    return found
+
+
+def _named(name: str, row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if name == "objects":
+        yield folder_name(row["handle"]), Identity.of_row(row).key()
+    elif row["path"]:  # of a version that came after the probe, perhaps
+        path = Path(row["path"])
+        yield path.parent.name, path.name.partition(".")[0]
+
+
+def _rows(path: Path, name: str) -> list[dict[str, Any]]:
+    try:
+        return tables.read(path, name)
+    except TableError as error:
+        raise TableError(f"{error} Nothing was deleted.") from None
 
 
 def _needed(vault: Vault, config: Config) -> set[tuple[str, str]]:
     """Return (repository folder, commit) of every pin that a report or a record of the vault names."""
     found: set[tuple[str, str]] = set()
     for path in Path(config.results).glob("*/pins.parquet"):
-        try:
-            rows = tables.read(path, "pins")
-        except TableError as error:
-            raise TableError(f"{error} Nothing was deleted.") from None
+        rows = _rows(path, "pins")
         found |= {(slug(row["repo"]), row["commit_sha"]) for row in rows if row["commit_sha"]}
     for path in vault.root.glob("pins/*/*.json"):
         record = read_json(path)

@@ -19,7 +19,7 @@ from benchproof import config as configuration
 from benchproof import provenance
 from benchproof.errors import BenchproofError, ConfigError, LeaseHeld
 from benchproof.lease import Lease
-from benchproof.outputs import ERROR, TABLES, replacing
+from benchproof.outputs import ERROR, TABLES, write_config
 from benchproof.pending import Pending
 from benchproof.report.seal import is_complete
 from benchproof.sources.base import RepoSpec
@@ -165,6 +165,9 @@ class Audit:
             for name in ("findings", "staging", "fetched"):
                 private_folder(self._work / name)
             self._pending.prepare(bump=not dry_run and not self.config.offline)
+            if not dry_run and is_complete(Path(self.out)):
+                # Left by a kill at the very end: a run with nothing to do has no end of its own.
+                self.book.unlink(missing_ok=True)
         except BenchproofError as error:
             print(f"benchproof: {error}", file=sys.stderr)
             sys.exit(1)
@@ -177,12 +180,17 @@ class Audit:
             self._refuse_to_rewrite()
             self._clean_up()
             write_json(Path(self.settings), dict(self.config.merged))
-            with replacing(Path(self.result("config.json"))) as part:
-                text = json.dumps(self.config.merged, indent=2, sort_keys=True)
-                part.write_text(text + "\n", encoding="utf-8")
+            self._keep_config()
         except BenchproofError as error:
             _last_words([f"benchproof: {error}"])
             sys.exit(EXIT_HELD if isinstance(error, LeaseHeld) else 1)
+
+    def _keep_config(self) -> None:
+        """Write the merged configuration beside the tables; what a seal covers stays as it is."""
+        kept = Path(self.result("config.json"))
+        if kept.exists() and is_complete(kept.parent):
+            return
+        write_config(kept.parent, self.config.merged)
 
     def succeed(self) -> None:
         """At the end of a good run: show what was asked for, and the first screen of the report."""
@@ -255,10 +263,12 @@ class Audit:
         return self.vault.pin_record(self.config.label, spec.repo, spec.ref).exists()
 
     def _clean_up(self) -> None:
-        """Remove what killed or failed runs left: partial files, and logs that end in an error.
-
-        Only this run's errors are to be repeated at its end.
+        """Remove what killed or failed runs left: partial files, signed URLs of other reports, and logs
+        that end in an error: only this run's are to be repeated at its end.
         """
+        for path in self.vault.root.glob("handover/*/*/links.jsonl"):
+            if path != self.book:
+                path.unlink(missing_ok=True)
         for folder in (self.vault.root, Path(self.out)):
             sweep(folder)
         for path in Path(self.out, "logs").glob("*.log"):

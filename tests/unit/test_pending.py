@@ -113,6 +113,46 @@ def test_a_fetch_that_stayed_open_is_made_again_and_no_other(bench: Bench) -> No
     assert left == ["1.json", "3.json"]
 
 
+@pytest.mark.parametrize(
+    ("size", "status", "selected", "lost"),
+    [
+        pytest.param(None, "ok", True, True, id="deleted"),
+        pytest.param(4, "ok", True, True, id="cut off"),
+        pytest.param(9, "ok", True, False, id="here"),
+        pytest.param(None, "denied", True, False, id="never fetched"),
+        pytest.param(None, "ok", False, False, id="chosen no more"),
+    ],
+)
+def test_a_snapshot_that_was_deleted_is_fetched_again(
+    bench: Bench, size: int | None, status: str, selected: bool, lost: bool
+) -> None:
+    """Its record is the output of a job, and says nothing of what a user did to the file since."""
+    bench.pinned("demo/one", "demo/two")
+    record = bench.work / "fetched" / "1.json"
+    write_json(bench.work / "selection.json", {"parts": {"1": []} if selected else {}})
+    write_json(record, [{"handle": "h", "status": status, "path": "1/x.h5ad", "size": 9}])
+    if size is not None:
+        path = bench.vault.snapshots / "1" / "x.h5ad"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"x" * size)
+    assert (bench.pending.unknown() == [Unknown("fetch", "h", "file_missing")]) == lost
+    bench.pending.prepare(bump=False)
+    assert record.exists()
+    bench.pending.prepare(bump=True)
+    assert record.exists() == (not lost)
+    assert (bench.again() == {"fetch": 2}) == lost
+
+
+def test_a_file_that_could_not_be_inspected_is_fetched_again(bench: Bench) -> None:
+    """The record says ok, the table says unknown."""
+    bench.pinned("demo/one", "demo/two")
+    record = bench.work / "fetched" / "1.json"
+    write_json(record, [{"handle": "h", "status": "ok", "path": "x", "size": 9}])
+    bench.left_open("fetch", ("h", "file_unreadable"))
+    bench.pending.prepare(bump=True)
+    assert not record.exists()
+
+
 def test_an_archive_that_was_deleted_is_brought_again(bench: Bench) -> None:
     bench.pinned("demo/one", "demo/two")
     bench.mirrored(one=("ok", None, "c"), two=("ok", None, "d"))

@@ -122,7 +122,7 @@ def test_the_readme_lists_every_table_with_its_key() -> None:
         assert re.search(row, text, re.MULTILINE), spec.name
 
 
-@pytest.mark.parametrize("name", ["statuses.md", "findings.md"])
+@pytest.mark.parametrize("name", ["tables.md", "statuses.md", "reasons.md", "findings.md"])
 def test_generated_pages_are_current(name: str) -> None:
     """docs/build.py writes them from the code."""
     spec = importlib.util.spec_from_file_location("docs_build", ROOT / "docs" / "build.py")
@@ -131,6 +131,8 @@ def test_generated_pages_are_current(name: str) -> None:
     build = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(build)
     assert (ROOT / "docs" / name).read_text() == build.PAGES[name]()
+    assert {path.name for path in (ROOT / "docs").glob("*.md")} >= build.PAGES.keys()
+    assert f"docs/{name}" in (ROOT / "README.md").read_text()
 
 
 def test_every_rule_is_named_like_its_script() -> None:
@@ -162,5 +164,15 @@ def test_no_heavy_import_reaches_a_job_that_does_not_need_it() -> None:
         check=True,
     )
     loaded = set(done.stdout.split())
-    heavy = {"requests", "scipy", "jinja2", "ahocorasick_rs", "pandas", "anndata", "h5py", "duckdb"}
+    heavy = {
+        "pyarrow",
+        "requests",
+        "scipy",
+        "jinja2",
+        "ahocorasick_rs",
+        "pandas",
+        "anndata",
+        "h5py",
+        "duckdb",
+    }
     assert not loaded & heavy

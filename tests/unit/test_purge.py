@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,48 @@ def test_what_a_record_of_the_vault_names_stays(bench: Bench) -> None:
 def test_blobs_that_came_one_by_one_go_as_well(bench: Bench) -> None:
     BlobStore(bench.vault).put("ab" * 20, b"x")
     assert any(path.startswith("vault/objects") for path in bench.doomed())
+
+
+def test_snapshots_and_peeks_that_no_report_names_go(bench: Bench) -> None:
+    """They are what fills a disk; what a report names can be verified, and a fetch goes on where it was."""
+    row = dict.fromkeys(tables.SPECS["objects"].schema.names) | {
+        "handle": "latch://1.node",
+        "status": "ok",
+        "size_bytes": 9,
+        "etag": "aaa",
+        "container": "hdf5",
+        "checked_at": datetime(2026, 1, 1, tzinfo=UTC),
+    }
+    tables.write(bench.results / "2026-01-01" / "objects.parquet", "objects", [row], {})
+    row = dict.fromkeys(tables.SPECS["files"].schema.names) | {
+        "handle": "latch://1.node",
+        "status": "ok",
+        "path": "snapshots/1/newer.h5ad",
+        "checked_at": datetime(2026, 1, 1, tzinfo=UTC),
+    }
+    tables.write(bench.results / "2026-01-01" / "files.parquet", "files", [row], {})
+    entry = {"handle": "latch://2.node", "etag": "bbb", "size_bytes": 9, "last_modified": None}
+    elsewhere = bench.vault.work("other/results", "2026-01-01") / "selection.json"
+    write_json(elsewhere, {"parts": {"2": [entry]}})
+    kept = {
+        "snapshots/1/aaa.h5ad",
+        "snapshots/1/aaa.h5ad.json",
+        "snapshots/1/aaa.x-1-2-3.part/data",
+    }
+    kept |= {"snapshots/1/newer.h5ad", "snapshots/2/bbb.h5ad", "peeks/1/aaa.1.json"}
+    gone = {"snapshots/1/old.h5ad", "snapshots/1/old.h5ad.json", "snapshots/2/aaa.h5ad"}
+    gone |= {"peeks/1/old.1.json", "snapshots/3/aaa.h5ad"}
+    for name in (
+        kept | gone | {"snapshots/1/old.x-1-2-3.part/data", "observed/2020-01-01/probe.1.jsonl"}
+    ):
+        write_json(bench.vault.root / name, {})
+    found = {
+        name for name in bench.doomed() if name.startswith(("vault/snap", "vault/pe", "vault/ob"))
+    }
+    assert found == {f"vault/{name}" for name in gone | {"snapshots/1/old.x-1-2-3.part"}}
+    (bench.results / "2026-01-01" / "objects.parquet").write_text("x")
+    with pytest.raises(TableError, match="Nothing was deleted"):
+        bench.doomed()
 
 
 def test_a_report_goes_with_its_hand_overs(bench: Bench) -> None:

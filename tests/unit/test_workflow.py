@@ -279,6 +279,48 @@ def test_signed_urls_go_when_nothing_needs_them(
     assert made.book.exists() == kept
 
 
+def test_signed_urls_of_other_reports_go_when_a_run_begins() -> None:
+    """A run that was killed left them, and nobody comes back for that date."""
+    made = audit()
+    old = made.vault.work(made.config.results, "2026-01-14") / "links.jsonl"
+    for path in (old, made.book):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    made.begin()
+    assert (old.exists(), made.book.exists()) == (False, True)
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_signed_urls_of_a_finished_report_go_though_nothing_runs(dry_run: bool) -> None:
+    """Killed between the seal and the end: the next run has nothing to do, and no end of its own."""
+    made = audit()
+    sealed(made)
+    made.book.parent.mkdir(parents=True)
+    made.book.touch()
+    made.prepare(dry_run)
+    assert made.book.exists() == dry_run
+
+
+def test_a_finished_date_may_choose_other_snapshots(said: list[Callable[[], object]]) -> None:
+    """What is fetched is the user's to change on any date; `choose_snapshots` breaks the seal for it."""
+    made = audit()
+    made._keep_config()
+    sealed(made)
+    other = audit(fetch=RAW["fetch"] | {"select": "all", "max_total_bytes": 10**12})
+    other.begin()
+    assert other.chosen != made.chosen
+
+
+def test_a_finished_date_keeps_its_configuration(said: list[Callable[[], object]]) -> None:
+    """Another limit of requests is no reason to change a file that the seal covers."""
+    made = audit()
+    made._keep_config()
+    sealed(made)
+    before = Path(made.result("config.json")).read_bytes()
+    audit(http=RAW["http"] | {"tries": 1}, fetch=RAW["fetch"] | {"connections": 1}).begin()
+    assert Path(made.result("config.json")).read_bytes() == before
+
+
 def test_a_selection_names_the_records_of_its_fetch_jobs() -> None:
     made = audit()
     objects = [{"handle": "latch://1.node"}]

@@ -74,6 +74,13 @@ def test_the_commands_work_in_the_order_in_which_they_stand(bench: Bench) -> Non
     line = next(line for line in documented() if line.startswith("snakemake regrade"))
     done = bench.run(*shlex.split(line)[1:], "--configfile", str(bench.folder / "settings.json"))
     assert done.returncode == 0, done.stdout[-2000:]
+    bench.settings["fetch"] = {"select": "smallest"}
+    assert "run snakemake to write it again" in bench.audit("fetch")
+    assert [row["status"] for row in bench.rows("files")] == ["ok"]
+    assert not (bench.out / "seal.json").exists()
+    bench.audit()
+    assert json.loads((bench.out / "seal.json").read_text())["complete"]
+    assert json.loads((bench.out / "config.json").read_text())["fetch"]["select"] == "smallest"
     scratch = bench.folder / "results" / "scratch" / bench.out.name
     assert {r["repo"] for r in tables.read(scratch / "runs.parquet", "runs")} == {"demo/scbench"}
 

@@ -92,6 +92,55 @@ def test_a_killed_fetch_goes_on_where_it_was(wanting: Bench, upstream: Upstream)
     assert served <= size + 2 * CHUNK + sockets
 
 
+def test_a_fetch_that_failed_is_made_again_and_so_is_a_file_that_was_deleted(
+    wanting: Bench, upstream: Upstream
+) -> None:
+    """What stayed unknown, or was lost since, is asked for by the next run of the date, and only then."""
+    wanting.audit("peek")
+    row = smallest(wanting)
+    key = upstream.storage.object_of(str(row["handle"])).key
+    fault = upstream.add("reset", f"GET /storage/{key}", bytes=-1)
+    wanting.audit("fetch")
+    assert [(r["status"], r["reason"]) for r in wanting.rows("files")] == [("unknown", "reset")]
+    upstream.faults.remove(fault)
+    wanting.audit("fetch")
+    (found,) = wanting.rows("files")
+    assert (found["status"], found["size_bytes"]) == ("ok", row["size_bytes"])
+    path = wanting.vault / found["path"]
+    upstream.log.reset()
+    wanting.audit("fetch")
+    assert not upstream.requests()
+    path.unlink()
+    assert "file_missing" in wanting.cli("pending").stdout
+    wanting.audit("fetch")
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == found["sha256"]
+    # What is here already needs no allowance, and what was deleted does.
+    wanting.settings |= {
+        "date": "2026-01-16",
+        "fetch": wanting.settings["fetch"] | {"max_total_bytes": 1000},
+    }
+    wanting.audit("fetch")
+    path.unlink()
+    done = wanting.run("fetch")
+    assert f"set it to {row['size_bytes']} or more" in done.stdout.splitlines()[-1]
+    assert not path.exists()
+
+
+def test_an_object_that_is_replaced_before_its_fetch_has_not_changed_its_shape(
+    wanting: Bench, upstream: Upstream
+) -> None:
+    """BR-03: the peek saw another version, which says nothing of this one."""
+    wanting.audit("peek")
+    rows = [r for r in wanting.rows("objects") if r["container"] == "hdf5"]
+    first, second = sorted(rows, key=lambda r: (r["size_bytes"], r["handle"]))[:2]
+    other = upstream.storage.object_of(second["handle"])
+    upstream.storage.replace_object(first["handle"], path=other.path, size=other.size)
+    wanting.audit("fetch")
+    (found,) = wanting.rows("files")
+    assert (found["status"], found["reason"]) == ("ok", "newer_than_probe")
+    assert found["sha256"] == other.sha256()
+
+
 def test_more_than_was_allowed_is_refused_before_the_first_byte(
     wanting: Bench, upstream: Upstream
 ) -> None:

@@ -61,7 +61,7 @@ from benchproof.http.transport import (
     decode_body,
     trust,
 )
-from benchproof.http.waits import verdict
+from benchproof.http.waits import server_time, verdict
 
 logger = logging.getLogger(__name__)
 
@@ -76,6 +76,8 @@ DOWN_S = 10.0
 BACKOFF_S, BACKOFF_MAX_S = 0.5, 30.0
 #: Longest silence of a body that is streamed: a stall there is noticed sooner than elsewhere.
 STREAM_SILENCE_S = 15.0
+#: AWS refuses requests that are signed more than 15 minutes from its own time.
+SKEW_S = 900.0
 _ERROR_BODY = 64 * 1024
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -166,6 +168,7 @@ class Http:
         self.traffic = Traffic()
         self._sleep, self._clock, self.now, self._resolve = sleep, clock, now, resolve
         self._rng = rng or random.Random()
+        self._clock_noted = False
         self._lock = threading.Lock()
         self._hosts: dict[tuple[str, str, int], HostState] = {}
 
@@ -464,8 +467,25 @@ class Http:
                 return classify(error, in_body=False)
         else:
             state.answered, state.down_since = True, None
+            self._note_clock(raw.headers, target)
             return raw
         raise ConfigError("The proxy settings name a proxy of a kind other than http and https.")
+
+    def _note_clock(self, headers: Mapping[str, str], target: Target) -> None:
+        """Warn once when this machine's clock is far off: S3 refuses what was signed at another time."""
+        if self._clock_noted or "Date" not in headers:
+            return
+        self._clock_noted = True
+        now = self.now()
+        skew = (now - server_time(headers, now)).total_seconds()
+        if abs(skew) > SKEW_S:
+            logger.warning(
+                "This machine's clock is %.0f minutes %s that of %s; signed links may be refused. "
+                "Set the clock.",
+                abs(skew) / 60,
+                "ahead of" if skew > 0 else "behind",
+                target.shown,
+            )
 
     def _finish(self, call: _Call, target: Target, raw: requests.Response) -> Response | Failure:
         """Read an answer's body and let go of its connection."""

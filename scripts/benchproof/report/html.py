@@ -8,50 +8,11 @@ from typing import Any
 from benchproof.grading.readings import READINGS
 from benchproof.inventory.manifests import SHAPES
 from benchproof.progress import megabytes
+from benchproof.report import dictionary
 from benchproof.report.facts import UNTESTED, Facts, total
 from benchproof.report.summary import changed
 
 TEMPLATES = Path(__file__).parent / "templates"
-
-#: One meaning per status that a reader meets in the tables.
-MEANINGS = {
-    "ok": "read and understood",
-    "renamed": "the repository has moved; it was followed on the same host",
-    "missing": "the server says that there is no such repository or object, or hides it",
-    "private": "the server asks for credentials",
-    "empty": "the repository has no commit",
-    "ref_missing": "the repository has no such branch, tag or commit",
-    "unknown": "the request failed; run again to ask once more",
-    "reachable": "the signer gives a link for the handle to anybody who asks",
-    "refused": "the signer says that the handle is not shared or does not exist; it doesn't say which",
-    "unauthorized": "the signer wants credentials for this handle",
-    "denied": "storage refuses the object that the signer gave a link for",
-    "throttled": "the server asked to wait longer than http.max_wait_s allows; run again to ask once more",
-    "stalled": "the answer stopped coming and stayed away; run again to go on from there",
-    "changed": "the object was replaced while it was read, twice",
-    "unsupported": "the object is there, and this reader can't tell what is inside; the reason says why",
-    "truncated": "the object is shorter than its own header says",
-    "mismatch": "what was fetched is not what was announced; nothing was kept",
-    "too_large": "chosen, and more than fetch.max_total_bytes allows; nothing was fetched",
-    "unresolved": "chosen, and its handle could not be resolved",
-    "graded": "the published rule gives a verdict for this run",
-    "no_submission": "the agent submitted nothing; counts 0",
-    "rule_not_published": "the evaluation ships no grader, so nobody outside can check the verdict",
-    "rule_undetermined": "public sources do not settle the rule for this case",
-    "not_supported": "the rule is published and not implemented here yet",
-    "invalid_config": "the published rule cannot be applied as it stands",
-    "unreadable": "the file cannot be read",
-    "eval_missing": "the run names an evaluation that the repository does not hold",
-    "not_read": "the content could not be had, so nothing was counted",
-    "no_manifest": "there is no manifest; the files themselves were counted",
-    "unknown_shape": "the manifest cannot be understood; the number of evaluations is not known",
-    "malformed": "it lacks what its format requires",
-    "invalid_id": "the id could not serve as a name on common systems",
-    "duplicate_id": "another file states the same id; this one has no rows of its own elsewhere",
-    "dangling": "the manifest names an evaluation that has no file",
-    "duplicate_identical": "the row repeats an earlier one",
-    "duplicate_conflicting": "the row contradicts an earlier one about the same evaluation",
-}
 
 
 def render(facts: Facts) -> str:
@@ -61,6 +22,7 @@ def render(facts: Facts) -> str:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES, encoding="utf-8"),
         autoescape=True,
+        finalize=_printable,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -76,8 +38,32 @@ def _users(facts: Facts) -> dict[str, list[str]]:
     return users
 
 
+def _meanings(facts: Facts) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return the statuses that the tables of this page have, and what they mean where."""
+    tables = facts.tables.items()
+    return dictionary.meanings(
+        {n: {row["status"] for row in rows if "status" in row} for n, rows in tables}
+    )
+
+
+def _reasons(facts: Facts) -> dict[str, str]:
+    """Return the reasons that the tables of this page have, and what they mean."""
+    codes = {row["reason"] for rows in facts.tables.values() for row in rows if row.get("reason")}
+    known = {code: dictionary.reason(code) for code in sorted(codes)}
+    return {code: text for code, text in known.items() if text is not None}
+
+
+def _printable(value: Any) -> Any:
+    """Return upstream text without control characters, which a terminal would obey."""
+    if type(value) is not str or value.isprintable():
+        return value
+    return "".join(
+        char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}"
+        for char in value
+    )
+
+
 def _context(facts: Facts) -> dict[str, Any]:
-    statuses = {row.get("status") for rows in facts.tables.values() for row in rows}
     return {
         "facts": facts,
         "untested": UNTESTED,
@@ -94,7 +80,8 @@ def _context(facts: Facts) -> dict[str, Any]:
             [len({row["handle"] for row in facts.tables["eval_handles"]})]
             + [None for r in facts.repositories if r.handles is None]
         ),
-        "meanings": {name: MEANINGS[name] for name in sorted(MEANINGS) if name in statuses},
+        "meanings": _meanings(facts),
+        "reasons": _reasons(facts),
         "readings": READINGS,
         "shapes": SHAPES,
         "users": _users(facts),

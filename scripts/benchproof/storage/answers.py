@@ -22,9 +22,7 @@ _EXPIRED_CODES = {"ExpiredToken", "TokenRefreshRequired", "RequestExpired"}
 _MISSING = {404, 410}
 
 
-def refusal(
-    status: int, headers: Mapping[str, str], body: bytes, what: str = ""
-) -> ObjectFailed | None:
+def refusal(status: int, body: bytes, what: str = "") -> ObjectFailed | None:
     """Return what a refusing answer says about the object; None for 200 and 206."""
     if status in (200, 206):
         return None

@@ -11,9 +11,10 @@ from typing import Any
 
 from benchproof.errors import ObjectFailed
 from benchproof.progress import Progress, megabytes
-from benchproof.storage.fetch import Store, fetch
+from benchproof.storage.fetch import Record, Store, fetch
 from benchproof.storage.identity import Identity
 from benchproof.storage.opening import World
+from benchproof.vault import Vault, read_json
 
 log = logging.getLogger("benchproof")
 
@@ -64,7 +65,7 @@ def _fetched(
     world: World,
     store: Store,
     settings: Mapping[str, Any],
-) -> Any:
+) -> Record:
     limits, wanted = settings["http"], settings["fetch"]
     progress = Progress(f"fetch {handle}", identity.size or 0, show=megabytes)
     return fetch(
@@ -81,3 +82,12 @@ def _fetched(
         max_bytes=wanted["max_total_bytes"],
         progress=progress.reach,
     )
+
+
+def measured_rate(vault: Vault) -> float | None:
+    """Return bytes per second of the fetches that reports of this vault remember; None before any."""
+    paths = vault.root.glob("handover/*/*/fetched/*.json")
+    records = [record for path in paths for record in read_json(path) if record["status"] == "ok"]
+    moved = [record for record in records if record["bytes_fetched"]]
+    seconds = sum(record["seconds"] for record in moved)
+    return sum(record["bytes_fetched"] for record in moved) / seconds if seconds else None

@@ -7,15 +7,15 @@ sensible default, and the refusal says which number to set.
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any
 
 from benchproof.errors import ConfigError
 from benchproof.progress import megabytes
+from benchproof.storage.fetch import Store
 from benchproof.storage.identity import Identity
+from benchproof.storage.names import folder_name
 
 _SUFFIXES = {
     "hdf5": "h5ad",
@@ -154,7 +154,7 @@ def _parts(good: list[Row], shards: int) -> dict[str, list[dict[str, Any]]]:
         for row in good
     ]
     if len(entries) <= JOBS:
-        return {part_name(entry["handle"]): [entry] for entry in entries}
+        return {folder_name(entry["handle"]): [entry] for entry in entries}
     parts: list[list[dict[str, Any]]] = [[] for _ in range(min(shards, len(entries)))]
     weights = [0] * len(parts)
     for entry in sorted(entries, key=lambda entry: (-entry["size_bytes"], entry["handle"])):
@@ -169,10 +169,10 @@ def suffix(container: str) -> str:
     return _SUFFIXES.get(container, "bin")
 
 
-def part_name(handle: str) -> str:
-    """Return a name for a handle's job that no file system or shell minds, and no other handle's.
+def held_in(store: Store) -> Callable[[Row], int]:
+    """Return what tells how many bytes of a row's object a store has, whole or in parts."""
 
-    Digits stay readable; letters don't, since two names may differ in their case alone.
-    """
-    plain = re.fullmatch(r"latch://([0-9]{1,40})\.node", handle)
-    return plain.group(1) if plain else f"handle-{sha256(handle.encode()).hexdigest()[:16]}"
+    def held(row: Row) -> int:
+        return store.held(row["handle"], Identity.of_row(row), suffix(row["container"]))
+
+    return held

@@ -11,9 +11,10 @@ import re
 import struct
 import zlib
 
+from benchproof.storage.walker.parse import SIGNATURE
+
 #: How many bytes of an object are asked for: an HDF5 signature behind a user block, a whole BGZF header.
 HEAD_BYTES = 4096
-HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _MAX_HEADER = 80
 
 
@@ -21,7 +22,7 @@ def container(head: bytes, size: int | None) -> str:
     """Return hdf5, bam, vcf, bgzf, gzip, zip, parquet, bigwig, tar, text, empty or unknown."""
     if size == 0 or (not head and size is None):
         return "empty"
-    if any(head[at : at + 8] == HDF5_SIGNATURE for at in (0, 512, 1024, 2048)):
+    if any(head[at : at + 8] == SIGNATURE for at in (0, 512, 1024, 2048)):
         return "hdf5"
     if head[:2] == b"\x1f\x8b":
         return _gzipped(head)

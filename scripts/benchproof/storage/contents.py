@@ -21,8 +21,8 @@ from benchproof.errors import ObjectFailed
 from benchproof.journal import Journal
 from benchproof.outputs import OPEN
 from benchproof.progress import Progress
-from benchproof.storage.choose import part_name
 from benchproof.storage.identity import Identity
+from benchproof.storage.names import folder_name
 from benchproof.storage.opening import World
 from benchproof.storage.peek import peek
 from benchproof.storage.probe import probe
@@ -102,7 +102,7 @@ class Peeks:
         self._root, self._protocol = root, protocol
 
     def _path(self, handle: str, identity: Identity) -> Path:
-        return self._root / part_name(handle) / f"{identity.key()}.{self._protocol}.json"
+        return self._root / folder_name(handle) / f"{identity.key()}.{self._protocol}.json"
 
     def get(self, handle: str, identity: Identity) -> Peeked | None:
         """Return what was found inside this version, or None; a damaged record counts as none."""
@@ -114,7 +114,7 @@ class Peeks:
 
     def put(self, identity: Identity, found: Peeked) -> None:
         """Keep a description; a version that nothing names can't be recognised and is not kept."""
-        if identity.etag or identity.last_modified:
+        if identity.recognisable:
             write_json(self._path(found.handle, identity), found.record())
 
 

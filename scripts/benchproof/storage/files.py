@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchproof.progress import Progress
+from benchproof.storage.identity import Identity
 from benchproof.storage.inspect import Inspected, inspect
 from benchproof.storage.sandbox import Sandbox
 
@@ -24,37 +25,51 @@ _COLUMNS = (
     "path",
     "bytes_fetched",
 )
+#: Status and reason of a peek that saw the version of the objects table.
+_SEEN = ("ok", None)
 Row = Mapping[str, Any]
 
 
 def file_rows(
     records: Iterable[Row],
-    left: Iterable[Row],
+    selection: Mapping[str, Any],
     contents: Iterable[Row],
     snapshots: Path,
     moment: datetime,
 ) -> list[dict[str, Any]]:
     """Return a row per chosen handle.
 
-    `records` are what the fetch jobs left, `left` the chosen handles that were not fetched, `contents`
-    rows of that table, `snapshots` the folder that a record's path is relative to. A file's own status
-    is that of its inspection.
+    `records` are what the fetch jobs left, `selection` is what they were told, with the chosen handles that
+    are not fetched, `contents` rows of that table, `snapshots` the folder that a record's path is relative
+    to. A file's own status is that of its inspection.
     """
-    peeked = {row["handle"]: row for row in contents if row["status"] == "ok"}
+    peeked = {row["handle"]: row for row in contents if (row["status"], row["reason"]) == _SEEN}
+    probed = {
+        entry["handle"]: Identity(entry["etag"], entry["size_bytes"], entry["last_modified"])
+        for part in selection["parts"].values()
+        for entry in part
+    }
     listed = list(records)
     progress = Progress("inspect files", len(listed))
-    rows = [_row(row, {"size_bytes": row["size_bytes"]}, moment) for row in left]
+    rows = [_row(row, {"size_bytes": row["size_bytes"]}, moment) for row in selection["rows"]]
     with Sandbox() as sandbox:
         for record in listed:
-            rows.append(
-                _of_record(record, peeked.get(record["handle"]), snapshots, sandbox, moment)
+            handle = record["handle"]
+            found = _of_record(
+                record, peeked.get(handle), probed[handle], snapshots, sandbox, moment
             )
+            rows.append(found)
             progress.add()
     return rows
 
 
 def _of_record(
-    record: Row, peeked: Row | None, snapshots: Path, sandbox: Sandbox, moment: datetime
+    record: Row,
+    peeked: Row | None,
+    probed: Identity,
+    snapshots: Path,
+    sandbox: Sandbox,
+    moment: datetime,
 ) -> dict[str, Any]:
     checked = datetime.fromisoformat(record["checked_at"])
     if record["status"] != "ok":
@@ -67,21 +82,24 @@ def _of_record(
         "path": f"{snapshots.name}/{record['path']}",
         "bytes_fetched": record["bytes_fetched"],
     }
+    brought = Identity(record["etag"], record["size"], record["last_modified"])
+    newer = not brought.same_as(probed)
     if not record["path"].endswith(".h5ad"):
-        return _row(record, known, checked)
+        return _row(_verdict(record, Inspected("ok"), newer), known, checked)
     found = inspect(
         sandbox,
         snapshots / record["path"],
         expected_size=record["size"],
-        # What was peeked is compared with the same version alone.
-        peeked=peeked,
+        # Another version may well have another shape.
+        peeked=None if newer else peeked,
         seconds=_SECONDS,
     )
-    return _row(_verdict(record, found), known | _shape(found), max(checked, moment))
+    return _row(_verdict(record, found, newer), known | _shape(found), max(checked, moment))
 
 
-def _verdict(record: Row, found: Inspected) -> Row:
-    return {"handle": record["handle"], "status": found.status, "reason": found.reason}
+def _verdict(record: Row, found: Inspected, newer: bool) -> Row:
+    reason = found.reason or ("newer_than_probe" if newer else None)
+    return {"handle": record["handle"], "status": found.status, "reason": reason}
 
 
 def _shape(found: Inspected) -> dict[str, Any]:

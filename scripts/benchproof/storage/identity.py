@@ -70,6 +70,11 @@ class Identity:
         """Last-Modified as an instant, UTC."""
         return _instant(self.last_modified or "")
 
+    @property
+    def recognisable(self) -> bool:
+        """False when nothing tells this version from any other of the same size."""
+        return bool(self.etag or self.last_modified)
+
     def condition(self) -> dict[str, str]:
         """Return the headers that make a server refuse to serve another version."""
         if self.etag:

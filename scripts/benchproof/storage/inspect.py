@@ -101,7 +101,7 @@ def _described(sandbox: Sandbox, path: Path, seconds: float) -> Mapping[str, Any
     try:
         answer = sandbox.call("storage.backed:look", argument, seconds=seconds)
     except ChildFailed as failure:
-        return Inspected("unsupported", _parser(failure))
+        return Inspected("unsupported", failure.code)
     if answer.get("failed") in ("not_anndata", "damaged"):
         return Inspected("unsupported", str(answer["failed"]))
     contents = answer.get("contents")
@@ -124,7 +124,7 @@ def _read(sandbox: Sandbox, path: Path, shape: Inspected, seconds: float) -> Ins
         answer = sandbox.call("storage.backed:read_backed", argument, seconds=seconds)
     except ChildFailed as failure:
         reader = f"anndata, in a child process: {failure.reason}"
-        return replace(shape, status="unsupported", reason=_parser(failure), reader=reader)
+        return replace(shape, status="unsupported", reason=failure.code, reader=reader)
     version, what = _clean(answer.get("version")), _clean(answer.get("what"))
     outcome = answer.get("outcome")
     reader = f"anndata {version}"
@@ -146,10 +146,6 @@ def _read(sandbox: Sandbox, path: Path, shape: Inspected, seconds: float) -> Ins
 
 def _both(shape: Inspected) -> list[list[int | None]]:
     return [] if None in (shape.n_obs, shape.n_vars) else [[shape.n_obs, shape.n_vars]]
-
-
-def _parser(failure: ChildFailed) -> str:
-    return f"parser_{'crashed' if failure.reason == 'malformed' else failure.reason}"
 
 
 def _whole(value: Any) -> int | None:

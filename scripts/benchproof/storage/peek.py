@@ -71,8 +71,7 @@ def peek(
     try:
         answer = sandbox.call("storage.peek:look", argument, read=counted, seconds=seconds)
     except ChildFailed as failure:
-        reason = "crashed" if failure.reason == "malformed" else failure.reason
-        raise ObjectFailed("unsupported", f"parser_{reason}") from failure
+        raise ObjectFailed("unsupported", failure.code) from failure
     if (failed := _FAILURES.get(str(answer.get("failed")))) is not None:
         raise ObjectFailed(*failed)
     try:

@@ -18,10 +18,10 @@ from benchproof.journal import Journal
 from benchproof.outputs import OPEN
 from benchproof.progress import Progress
 from benchproof.storage import containers
-from benchproof.storage.answers import is_error_page, refusal
+from benchproof.storage.answers import is_error_page
 from benchproof.storage.identity import ContentRange, Identity, encoded
 from benchproof.storage.opening import World
-from benchproof.storage.ranged import unanswered
+from benchproof.storage.ranged import asked, unanswered
 from benchproof.storage.resolve import Patience
 
 #: How S3's refusal of any range of an empty object says so; its headers may not.
@@ -131,12 +131,7 @@ def _patiently(
 def probe(world: World, handle: str, now: Callable[[], datetime]) -> Probed:
     """Return what one ranged GET says of the object behind a handle; a dead URL is signed again once."""
     try:
-        url = world.links.url(handle)
-        answer = _get(world.storage, url, handle)
-        failed = refusal(answer.status, answer.headers, answer.body, handle)
-        if failed is not None and failed.expired:
-            answer = _get(world.storage, world.links.renew(handle, url), handle)
-            failed = refusal(answer.status, answer.headers, answer.body, handle)
+        answer, failed = asked(world.links, handle, lambda url: _get(world.storage, url, handle))
         if failed is not None and answer.status != 416:
             raise failed
         return _read(answer, handle, now())

@@ -7,7 +7,7 @@ so bytes of two versions never meet. A dead URL is renewed once for all connecti
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from benchproof.concurrency import map_concurrently
@@ -43,12 +43,9 @@ class RangedObject:
         offset, length = wanted
         if length == 0:
             return b""
-        url = self._links.url(self._handle)
-        answer = self._get(url, offset, length)
-        failed = refusal(answer.status, answer.headers, answer.body, self._handle)
-        if failed is not None and failed.expired:
-            answer = self._get(self._links.renew(self._handle, url), offset, length)
-            failed = refusal(answer.status, answer.headers, answer.body, self._handle)
+        answer, failed = asked(
+            self._links, self._handle, lambda url: self._get(url, offset, length)
+        )
         if failed is not None:
             raise self._shrunk(answer) or failed
         return self._checked(answer, offset, length)
@@ -90,6 +87,19 @@ class RangedObject:
         if len(answer.body) != length:
             raise ObjectFailed("unknown", "short_answer", self._handle)
         return answer.body
+
+
+def asked(
+    links: Links, handle: str, get: Callable[[str], Response]
+) -> tuple[Response, ObjectFailed | None]:
+    """Return what a URL of the handle is answered, and how that refuses; a dead URL is signed again once."""
+    url = links.url(handle)
+    answer = get(url)
+    failed = refusal(answer.status, answer.body, handle)
+    if failed is not None and failed.expired:
+        answer = get(links.renew(handle, url))
+        failed = refusal(answer.status, answer.body, handle)
+    return answer, failed
 
 
 def unanswered(error: Unreachable, handle: str) -> ObjectFailed:

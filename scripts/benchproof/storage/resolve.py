@@ -18,7 +18,7 @@ from benchproof.journal import Journal
 from benchproof.outputs import OPEN
 from benchproof.progress import Progress
 from benchproof.storage.opening import World
-from benchproof.storage.signer import Signed
+from benchproof.storage.signer import DOUBTED, Signed
 
 #: What keeps every request from an answer, not this one alone.
 _OUTAGES = {
@@ -32,8 +32,6 @@ _OUTAGES = {
     "throttled",
     "server_error",
 }
-#: Answers that are asked for once more before they are believed.
-_DOUBTED = ("refused", "unauthorized", "malformed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ def resolve(
     def ask(handle: str) -> Resolved:
         """Ask once; what is doubted is journalled by the second round alone."""
         found = _ask(world, handle, patience, now())
-        if found.status not in _DOUBTED:
+        if found.status not in DOUBTED:
             journal.add(handle, found.record())
         progress.add()
         return found
@@ -102,7 +100,7 @@ def resolve(
         return found
 
     fresh = {found.handle: found for found in map_concurrently(ask, asked, connections)}
-    doubted = [handle for handle in asked if fresh[handle].status in _DOUBTED]
+    doubted = [handle for handle in asked if fresh[handle].status in DOUBTED]
     fresh |= {found.handle: found for found in map_concurrently(ask_again, doubted, connections)}
     return [known.get(handle) or fresh[handle] for handle in distinct]
 

@@ -41,6 +41,15 @@ class ChildFailed(Exception):
         self.reason: Reason = reason
         self.detail = detail
 
+    @property
+    def code(self) -> str:
+        """The reason that a table's row gives: parser_crashed, parser_memory or parser_timeout."""
+        return f"parser_{'crashed' if self.reason == 'malformed' else self.reason}"
+
+
+class _Killed(ChildFailed):
+    """The child was killed from outside."""
+
 
 class Sandbox:
     """One child process, started at the first call and again after a failure; a context manager.
@@ -90,8 +99,19 @@ class Sandbox:
         The child's function gets (argument, read); argument and result are JSON. `seconds` bounds the
         child's own wall time and, apart from it, its CPU time; time spent in `read` is not counted.
 
+        A child that somebody else killed is given a second chance: its own limits end it otherwise, so the
+        machine was short of memory, perhaps because of others.
+
         Raises ChildFailed; what `read` raised, an ObjectFailed mostly, is raised unchanged.
         """
+        try:
+            return self._called(function, argument, read, seconds)
+        except _Killed:
+            return self._called(function, argument, read, seconds)
+
+    def _called(
+        self, function: str, argument: Mapping[str, Any], read: Read | None, seconds: float
+    ) -> dict[str, Any]:
         with self._lock:
             sock = self._started()
             done = False
@@ -193,8 +213,10 @@ class Sandbox:
                 code = self._child.wait(5)
         if code == -signal.SIGXCPU:
             return ChildFailed("timeout")
-        # Only the kernel's memory killer sends this one, apart from us.
-        return ChildFailed("memory" if code == -signal.SIGKILL else "crashed", f"exit code {code}")
+        if code == -signal.SIGKILL:
+            # Only the kernel's memory killer sends this one, apart from us.
+            return _Killed("memory", f"exit code {code}")
+        return ChildFailed("crashed", f"exit code {code}")
 
     def _stop(self) -> None:
         if self._socket is not None:

@@ -73,28 +73,31 @@ def sizes(
     if snapshots:
         weights = sorted(row["size_bytes"] for row in snapshots.values())
         total = sum(weights)
+        moved, takes = need(max(total - held, 0), held, rate, free)
         lines += [
             f"  smallest   {megabytes(weights[0]):>10}",
             f"  median     {megabytes(statistics.median(weights)):>10}",
             f"  largest    {megabytes(weights[-1]):>10}",
             f"  over 1 GB  {sum(w > 1e9 for w in weights):>4} of {len(weights)}",
             f"  whole set  {megabytes(total):>10}",
-            *_need(max(total - held, 0), held, rate, free),
+            f"  a fetch of all {moved}",
+            f"  {takes}",
         ]
         lines += _limited(_by_size(users, snapshots))
     lines += _others([row for row in objects if row["handle"] not in snapshots])
     return "\n".join(lines)
 
 
-def _need(to_move: int, held: int, rate: float | None, free: int) -> list[str]:
+def need(to_move: int, held: int, rate: float | None, free: int) -> tuple[str, str]:
+    """Return what a fetch moves in bytes, and how long that takes and what room there is."""
     here = f" ({megabytes(held)} are here)" if held else ""
     speed = rate or ASSUMED_RATE
     how = "at the rate of earlier fetches" if rate else "if the link gives 10 MB/s"
     room = "" if free >= to_move else ": not enough"
-    return [
-        f"  a fetch of all moves {megabytes(to_move)}{here}:",
-        f"  {duration(to_move / speed)} {how}; {megabytes(free)} of disk are free{room}",
-    ]
+    return (
+        f"moves {megabytes(to_move)}{here}:",
+        f"{duration(to_move / speed)} {how}; {megabytes(free)} of disk are free{room}",
+    )
 
 
 def _by_size(users: Iterable[Row], snapshots: Mapping[str, Row]) -> list[str]:

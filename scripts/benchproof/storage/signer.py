@@ -15,6 +15,8 @@ from benchproof.http import Http, Response
 from benchproof.http.hosts import Endpoint, Target, UrlError
 
 _MAX_ANSWER = 1 << 20
+#: Answers that are asked for once more before they are believed.
+DOUBTED = ("refused", "unauthorized", "malformed")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ import logging
 import select
 import socket
 import traceback
+from datetime import timedelta
+from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from benchproof.errors import ConfigError
 from unit.http.conftest import (
     LINK,
+    NOW,
     QUERY,
     SECRET,
     TOKEN,
@@ -318,3 +321,38 @@ def test_a_proxy_of_another_kind_is_a_config_error(
     monkeypatch.setenv("HTTPS_PROXY", proxy)
     with Client("https://api.example.test") as client, pytest.raises(ConfigError, match="proxy"):
         client.get(LINK)
+
+
+@pytest.mark.parametrize(
+    ("offset_s", "said"),
+    [
+        (0, None),
+        (880, None),
+        (-880, None),
+        (3600, "60 minutes behind"),
+        (-3600, "60 minutes ahead"),
+    ],
+    ids=["equal", "a little behind", "a little ahead", "an hour behind", "an hour ahead"],
+)
+def test_a_clock_that_is_far_off_is_told_once(
+    server: Server,
+    client: Client,
+    caplog: pytest.LogCaptureFixture,
+    offset_s: int,
+    said: str | None,
+) -> None:
+    """BR-52: AWS allows a quarter of an hour; the server's Date header tells."""
+    theirs = NOW + timedelta(seconds=offset_s)
+    server.script = [answer(Date=format_datetime(theirs, usegmt=True))]
+    for _ in range(3):
+        client.get(server.url)
+    told = [r.getMessage() for r in caplog.records if "clock" in r.getMessage()]
+    assert len(told) == (said is not None)
+    assert said is None or said in told[0]
+
+
+def test_without_a_date_nothing_is_said_of_the_clock(
+    server: Server, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    client.get(server.url)
+    assert not [r for r in caplog.records if "clock" in r.getMessage()]

@@ -10,8 +10,9 @@ import pytest
 
 from benchproof import tables
 from benchproof.inventory.repository import not_read
+from benchproof.report.dictionary import REASONS, STATUSES
 from benchproof.report.facts import Facts
-from benchproof.report.html import MEANINGS, render
+from benchproof.report.html import render
 
 #: BR-55
 HOSTILE = (
@@ -144,7 +145,8 @@ def test_nothing_known_is_shown_as_zero_or_none() -> None:
     assert "None" not in page.text
     assert page.text.count("not known") >= 8
     assert page.text.count("at least 0") == 8
-    assert MEANINGS["unknown"] in page.text
+    assert STATUSES["pins"]["unknown"] in page.text
+    assert REASONS["timeout"] in page.text
 
 
 def test_totals_are_sums_and_handles_are_distinct_over_the_family() -> None:
@@ -189,10 +191,31 @@ def test_a_thousand_findings_stay_below_the_limit() -> None:
     assert len(render(facts(findings=many)).encode()) < 1_500_000
 
 
-def test_every_status_of_the_report_has_a_meaning() -> None:
-    from typing import get_args
+def test_words_are_explained_where_they_are_met() -> None:
+    """A word that means something else in each table says where; words that don't occur are left out."""
+    page = Page(
+        render(
+            facts(
+                handles=[row("handles", handle="h", status="malformed", reason="no_url")],
+                eval_handles=[row("eval_handles", handle="h", eval_id="e", status="malformed")],
+            )
+        )
+    )
+    assert f"in handles: {STATUSES['handles']['malformed']}" in page.text
+    assert f"in eval_handles: {STATUSES['eval_handles']['malformed']}" in page.text
+    assert STATUSES["evals"]["malformed"] not in page.text
+    assert f"graded{STATUSES['runs']['graded']}" in page.text.replace(
+        " " + STATUSES["runs"]["graded"], STATUSES["runs"]["graded"]
+    )
+    assert REASONS["no_url"] in page.text
+    assert REASONS["bad_url"] not in page.text
 
-    from benchproof.errors import AbsentStatus
-    from benchproof.grading.verdict import Status
 
-    assert {*get_args(AbsentStatus), *get_args(Status)} <= set(MEANINGS)
+def test_control_characters_of_upstream_do_not_reach_the_page() -> None:
+    """A reader who prints the page to a terminal is not at the mercy of a column's name."""
+    row = dict.fromkeys(tables.SPECS["files"].schema.names)
+    row |= {"handle": "latch://1\x1b[31m\x07.node", "status": "ok"}
+    page = render(facts(files=[row]))
+    assert "\x1b" not in page
+    assert "\x07" not in page
+    assert "latch://1\N{REPLACEMENT CHARACTER}[31m" in page

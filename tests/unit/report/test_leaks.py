@@ -21,7 +21,7 @@ from benchproof.errors import LeakError
 from benchproof.inventory.repository import Repository
 from benchproof.journal import Journal
 from benchproof.report import leaks
-from benchproof.report.html import MEANINGS
+from benchproof.report.dictionary import REASONS, STATUSES
 from benchproof.report.leaks import Needles, harvest, scan, self_test
 from benchproof.sources.base import RepoSpec
 from benchproof.vault import private_folder
@@ -264,7 +264,8 @@ def test_a_value_that_is_only_part_of_public_text_stays_a_needle() -> None:
 def test_words_of_our_own_as_answers_stop_no_report() -> None:
     """Agents answer `unknown`, and every report may say it: an alarm there would block it for good."""
     words = {
-        *MEANINGS,
+        *(word for texts in STATUSES.values() for word in texts),
+        *(word for word in REASONS if "<" not in word),
         *findings.RULES,
         *findings.SEVERITIES,
         "timeout",

@@ -44,7 +44,7 @@ def xml(code: str, message: str = "text") -> bytes:
 )
 def test_refusals(status: int, body: bytes, expected: str, reason: str) -> None:
     """Each refusal has a status and a reason that never depend on free text."""
-    found = refusal(status, {}, body, "latch://1.node")
+    found = refusal(status, body, "latch://1.node")
     assert found is not None
     assert (found.status, found.reason, found.expired) == (expected, reason, False)
     assert str(found) == f"latch://1.node: {expected} ({reason})."
@@ -53,7 +53,7 @@ def test_refusals(status: int, body: bytes, expected: str, reason: str) -> None:
 @pytest.mark.parametrize("status", [200, 206])
 def test_no_refusal(status: int) -> None:
     """What comes with 200 and 206 is judged elsewhere."""
-    assert refusal(status, {}, xml("AccessDenied")) is None
+    assert refusal(status, xml("AccessDenied")) is None
 
 
 @pytest.mark.parametrize(
@@ -70,14 +70,14 @@ def test_no_refusal(status: int) -> None:
 )
 def test_br05_expiry_by_the_answer(status: int, body: bytes) -> None:
     """A dead URL is told by what the server says."""
-    found = refusal(status, {}, body)
+    found = refusal(status, body)
     assert found is not None
     assert (found.status, found.reason, found.expired) == ("denied", "expired", True)
 
 
 def test_a_missing_object_has_not_expired() -> None:
     """Words about expiry count in refusals of the URL alone."""
-    found = refusal(404, {}, xml("NoSuchKey", "Request has expired"))
+    found = refusal(404, xml("NoSuchKey", "Request has expired"))
     assert found is not None
     assert not found.expired
 
@@ -86,7 +86,7 @@ def test_br13_refusals_repeat_nothing() -> None:
     """What a server writes beside its code is in no message."""
     body = xml("AccessDenied", f"?X-Amz-Signature={SECRET}")
     for status in (400, 401, 403, 404, 412, 416, 500):
-        found = refusal(status, {"Location": f"https://h/?X-Amz-Signature={SECRET}"}, body, "h")
+        found = refusal(status, body, "h")
         assert found is not None
         told(found)
 

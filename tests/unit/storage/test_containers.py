@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchproof.storage.containers import HDF5_SIGNATURE, HEAD_BYTES, container, header, inflated
+from benchproof.storage.containers import HEAD_BYTES, container, header, inflated
+from benchproof.storage.walker.parse import SIGNATURE
 
 KINDS = set("hdf5 bam vcf bgzf gzip zip parquet bigwig tar text empty unknown".split())
 VCF = b"##fileformat=VCFv4.2\n##source=demo\n"
@@ -54,14 +55,14 @@ def bam(text: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("head", "kind", "said"),
     [
-        pytest.param(HDF5_SIGNATURE + b"\0" * 90, "hdf5", None, id="hdf5"),
+        pytest.param(SIGNATURE + b"\0" * 90, "hdf5", None, id="hdf5"),
         *(
-            pytest.param(b"u" * at + HDF5_SIGNATURE, "hdf5", None, id=f"hdf5-behind-{at}")
+            pytest.param(b"u" * at + SIGNATURE, "hdf5", None, id=f"hdf5-behind-{at}")
             for at in (512, 1024, 2048)
         ),
-        pytest.param(b"u" * 513 + HDF5_SIGNATURE, "unknown", None, id="hdf5-at-an-odd-place"),
-        pytest.param(HDF5_SIGNATURE[:7], "unknown", None, id="hdf5-cut-off"),
-        pytest.param(HDF5_SIGNATURE.replace(b"\r\n", b"\n"), "unknown", None, id="hdf5-as-text"),
+        pytest.param(b"u" * 513 + SIGNATURE, "unknown", None, id="hdf5-at-an-odd-place"),
+        pytest.param(SIGNATURE[:7], "unknown", None, id="hdf5-cut-off"),
+        pytest.param(SIGNATURE.replace(b"\r\n", b"\n"), "unknown", None, id="hdf5-as-text"),
         pytest.param(gzip.compress(b"data"), "gzip", None, id="gzip"),
         pytest.param(named_gzip("reads.fastq"), "gzip", "named reads.fastq", id="gzip-named"),
         pytest.param(b"\x1f\x8b", "gzip", None, id="gzip-cut-off"),

@@ -52,7 +52,7 @@ def test_every_layout(generation: str, sandbox: Sandbox, tmp_path: Path) -> None
 
 @pytest.mark.parametrize(("form", "rows"), [("dense", 0), ("csr", 0), ("absent", 0), ("dense", 1)])
 def test_few_rows(form: str, rows: int, sandbox: Sandbox, tmp_path: Path) -> None:
-    """No rows and one row are shapes like any other."""
+    """BR-40: no rows and one row are shapes like any other."""
     of_shape(form, rows)(tmp_path / "x.h5ad")
     assert look(sandbox, tmp_path / "x.h5ad") == Inspected("ok", None, rows, 5, READER)
 
@@ -93,7 +93,7 @@ def test_readable_cases(name: str, sandbox: Sandbox, tmp_path: Path) -> None:
 def test_hostile_cases(
     name: str, status: str, reason: str | None, reader: str, sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    """What stops AnnData is named, and the shape is there all the same: never 0 x 0."""
+    """BR-39: what stops AnnData is named, and the shape is there all the same: never 0 x 0."""
     HOSTILE[name](tmp_path / "x.h5ad")
     found = look(sandbox, tmp_path / "x.h5ad")
     assert (found.status, found.reason) == (status, reason)
@@ -117,7 +117,7 @@ def test_other_content(sandbox: Sandbox, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("which", range(6))
 def test_truncation(which: int, sandbox: Sandbox, tmp_path: Path) -> None:
-    """An object that is short at the server is told apart from a download that is."""
+    """BR-37: an object that is short at the server is told apart from a download that is."""
     path = tmp_path / "x.h5ad"
     build(path, GOOD)
     size = path.stat().st_size
@@ -181,7 +181,7 @@ def state(folder: Path) -> dict[str, tuple[str, int]]:
 
 
 def test_nothing_is_changed(sandbox: Sandbox, tmp_path: Path) -> None:
-    """Bytes and times stay, no file appears, and a read-only file in a read-only folder will do."""
+    """BR-41: bytes and times stay, no file appears, and a read-only file in a read-only folder will do."""
     folder = tmp_path / "held"
     folder.mkdir()
     build(folder / "x.h5ad", GOOD)
@@ -226,7 +226,7 @@ int flock(int file, int how) { errno = ENOLCK; return -1; }
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 def test_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where flock fails with ENOLCK the file is read all the same."""
+    """BR-41: where flock fails with ENOLCK the file is read all the same."""
     (tmp_path / "flock.c").write_text(NO_LOCKS)
     library = tmp_path / "flock.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "flock.c"], check=True)

@@ -79,7 +79,7 @@ def test_br05_one_signing_for_all_threads(book: Path, threads: int) -> None:
 def test_br05_one_refusal_for_all_threads(book: Path, threads: int) -> None:
     """Threads that meet one dead URL share one refusal, too; who comes later asks again."""
     refused = Signed("refused", "not_shared_or_unknown", 400)
-    signer = Scripted(good(f"{URL}1"), refused, good(f"{URL}2"))
+    signer = Scripted(good(f"{URL}1"), refused, refused, good(f"{URL}2"))
     links = Links(signer, Journal(book))
     dead = links.url(HANDLE)
     signer.asked.clear()
@@ -92,8 +92,17 @@ def test_br05_one_refusal_for_all_threads(book: Path, threads: int) -> None:
 
     together([threading.Thread(target=renew) for _ in range(threads)], signer)
     assert found == [("denied", "signing_not_shared_or_unknown")] * threads
-    assert len(signer.asked) == 1
+    assert len(signer.asked) == 2
     assert links.renew(HANDLE, dead) == f"{URL}2"
+
+
+@pytest.mark.parametrize("status", ["refused", "unauthorized", "malformed"])
+def test_a_refusal_that_is_said_once_is_not_believed(book: Path, status: str) -> None:
+    """Services flap: one bad answer in the middle of an audit takes nothing from a handle."""
+    signer = Scripted(good(f"{URL}1"), Signed(status, "flap", 400), good(f"{URL}2"))
+    links = Links(signer, Journal(book))
+    assert links.renew(HANDLE, links.url(HANDLE)) == f"{URL}2"
+    assert links.signings == len(signer.asked) == 3
 
 
 def test_two_handles_do_not_wait_for_each_other(book: Path) -> None:

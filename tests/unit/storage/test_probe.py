@@ -13,9 +13,9 @@ import pytest
 
 from benchproof import tables
 from benchproof.journal import Journal
-from benchproof.storage.containers import HDF5_SIGNATURE
 from benchproof.storage.opening import World
 from benchproof.storage.probe import Probed, probe, probe_all
+from benchproof.storage.walker.parse import SIGNATURE
 from unit.http.conftest import Client, Step, answer, raw
 from unit.storage.conftest import (
     HANDLE,
@@ -31,7 +31,7 @@ from unit.storage.conftest import (
 from upstream import Upstream
 
 SIZE = 1_843_320
-H5 = HDF5_SIGNATURE + b"\0" * 4088
+H5 = SIGNATURE + b"\0" * 4088
 ROW = tuple[str, str | None, int | None, str]
 
 

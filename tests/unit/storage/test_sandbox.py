@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -108,6 +109,31 @@ def test_a_failed_call_has_a_reason_and_the_next_one_works(
     assert "text of a file" not in str(failure.value)
     after = sandbox.call("tricks:echo", {}, seconds=20)["pid"]
     assert after != before
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_child_that_was_killed_from_outside_has_a_second_chance(
+    sandbox: Sandbox, times: int
+) -> None:
+    """A machine that is short of memory is no fault of the file; a file that does it twice is at fault."""
+    killed: list[int] = []
+
+    def read(ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        pid = sandbox.pid
+        if len(killed) < times and pid is not None:
+            killed.append(pid)
+            os.kill(pid, signal.SIGKILL)
+        return [bytes(length) for _, length in ranges]
+
+    def call() -> object:
+        argument = {"offset": 0, "length": 7}
+        return sandbox.call("tricks:wrong_ranges", argument, read=read, seconds=20)
+
+    if times == 1:
+        assert call() == {"n": 1}
+    else:
+        with pytest.raises(ChildFailed, match="memory"):
+            call()
 
 
 def test_a_busy_child_is_ended_by_wall_time(sandbox: Sandbox) -> None:

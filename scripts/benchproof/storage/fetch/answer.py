@@ -24,9 +24,9 @@ class Replaced(Exception):
     """Another version of the object stands there now."""
 
 
-def refuse(status: int, headers: Mapping[str, str], body: bytes, what: str) -> None:
+def refuse(status: int, body: bytes, what: str) -> None:
     """Raise what a refusing answer means: Expired, Replaced, or ObjectFailed with its reason."""
-    failed = refusal(status, headers, body, what)
+    failed = refusal(status, body, what)
     if failed is None:
         return
     if failed.expired:
@@ -52,7 +52,7 @@ def judge(
     if status == 416:
         total = Identity.of(status, headers).size
         raise Misfit("wrong_range") if total in (None, identity.size) else Replaced
-    refuse(status, headers, body, what)
+    refuse(status, body, what)
     if encoded(headers):
         raise Misfit("compressed")
     if is_error_page(status, headers, body):

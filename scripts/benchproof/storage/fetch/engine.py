@@ -191,7 +191,7 @@ class _Fetch:
         """Return the identity that an answer states."""
         there = Identity.of(stream.status, stream.headers)
         if stream.status != 416:
-            refuse(stream.status, stream.headers, stream.body, self._means.handle)
+            refuse(stream.status, stream.body, self._means.handle)
             head = bytearray(1024)
             count = stream.readinto(memoryview(head))
             if is_error_page(stream.status, stream.headers, bytes(head[:count])):

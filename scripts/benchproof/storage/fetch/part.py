@@ -214,9 +214,9 @@ def _verified(folder: Path, identity: Identity) -> Progress | None:
 
 
 def _claimed(folder: Path, identity: Identity) -> Progress | None:
-    """Return what a journal says when it fits the version and the data beside it."""
+    """Return what a journal says when it fits the version, for certain, and the data beside it."""
     progress = read(folder / "journal")
-    if progress is None or not progress.identity.same_as(identity):
+    if progress is None or not (identity.recognisable and progress.identity.same_as(identity)):
         return None
     try:
         return progress if (folder / "data").stat().st_size == identity.size else None

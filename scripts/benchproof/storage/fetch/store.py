@@ -16,7 +16,6 @@ import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,9 @@ from benchproof.storage.fetch.digests import Digests, Proof, digest_file
 from benchproof.storage.fetch.journal import read
 from benchproof.storage.fetch.part import Part, is_dead, open_part, parts_in, storage_error
 from benchproof.storage.identity import Identity
+from benchproof.storage.names import folder_name
 from benchproof.vault import write_json
 
-_HANDLE = re.compile(r"latch://(\d{1,20})\.node")
 _SUFFIX = re.compile(r"[a-z0-9]{1,12}(\.[a-z0-9]{1,12})?")
 _NOT_FINAL = ("json", "part", "new")
 
@@ -58,12 +57,6 @@ class Record:
         return Identity(self.etag, self.size, self.last_modified)
 
 
-def folder_name(handle: str) -> str:
-    """Return a handle's folder name: its number, or a digest of any other text."""
-    match = _HANDLE.fullmatch(handle)
-    return match.group(1) if match else f"h-{sha256(handle.encode()).hexdigest()[:24]}"
-
-
 class Store:
     """The snapshots of a vault. `root` is their folder."""
 
@@ -84,13 +77,13 @@ class Store:
         """Return the record of a version that is here, after reading its file; None when it isn't.
 
         A file that isn't what its record says is deleted, and so is one without a record whose
-        bytes its ETag doesn't prove.
+        bytes its ETag doesn't prove, and one of a version that can't be told from others.
         """
         path = self.path(handle, identity, suffix)
         try:
             if path.is_symlink() or not path.is_file():
                 return None
-            if path.stat().st_size == identity.size:
+            if path.stat().st_size == identity.size and identity.recognisable:
                 record = self._vouched(path, handle, identity, now)
                 if record is not None:
                     self._tidy(handle)
@@ -118,6 +111,8 @@ class Store:
     def held(self, handle: str, identity: Identity, suffix: str) -> int:
         """Return how many bytes of a version are here, whole or in parts, without reading them."""
         path = self.path(handle, identity, suffix)
+        if not identity.recognisable:
+            return 0
         if path.is_file() and path.stat().st_size == identity.size:
             return path.stat().st_size
         found = [read(part / "journal") for part in parts_in(self.folder(handle))]

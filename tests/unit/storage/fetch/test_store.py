@@ -19,7 +19,7 @@ from benchproof.storage.fetch import Store, owner
 from benchproof.storage.fetch.digests import digest_file
 from benchproof.storage.fetch.journal import read
 from benchproof.storage.fetch.part import Part, is_dead, open_part, owner_of
-from benchproof.storage.fetch.store import Record, folder_name
+from benchproof.storage.fetch.store import Record
 from benchproof.storage.identity import Identity
 from benchproof.vault import sweep
 
@@ -65,22 +65,6 @@ def published(store: Store, identity: Identity = IDENTITY) -> Record:
 # --- names ---------------------------------------------------------------------------------------
 
 
-def test_handles_become_safe_names() -> None:
-    assert folder_name("latch://123.node") == "123"
-    odd = [
-        "",
-        "123",
-        "latch://../x.node",
-        "latch://1.node ",
-        "/etc/passwd",
-        "latch://1.node\n",
-        "é",
-    ]
-    names = [folder_name(text) for text in odd]
-    assert len(set(names)) == len(odd)
-    assert all(name.startswith("h-") and name[2:].isalnum() for name in names)
-
-
 @pytest.mark.parametrize(
     "suffix", ["", "../x", "json", "h5ad.json", "a/b", "H5AD", "part", "x" * 30]
 )
@@ -95,6 +79,20 @@ def test_an_unfinished_file_outlives_the_sweep(tmp_path: Path) -> None:
     part.close()
     assert sweep(tmp_path) == 0
     assert part.data.exists()
+
+
+def test_br03_nothing_is_believed_of_a_version_that_has_no_name(tmp_path: Path) -> None:
+    """Without ETag and date another object of the same size looks the same on a later day."""
+    nameless, store = Identity(None, len(CONTENT), None), Store(tmp_path)
+    record = published(store, nameless)
+    assert store.held(HANDLE, nameless, "h5ad") == 0
+    assert store.find(HANDLE, nameless, "h5ad", NOW) is None
+    assert not (tmp_path / record.path).exists()
+    disowned(filled(store.folder(HANDLE), 0, 1, identity=nameless))
+    assert store.held(HANDLE, nameless, "h5ad") == 0
+    again = store.open(HANDLE, nameless, BLOCK)
+    assert again.found == frozenset()
+    again.discard()
 
 
 # --- owners --------------------------------------------------------------------------------------
