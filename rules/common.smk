@@ -14,3 +14,9 @@ if workflow.is_main_process:
 def fetched_records(wildcards):
     """Return the records of all chosen snapshots, once they are chosen."""
     return AUDIT.fetched(checkpoints.choose_snapshots.get().output.selection)
+
+
+def claimed_tables(wildcards):
+    """Return the tables that claims are checked against in this run."""
+    asked = workflow.dag_settings
+    return AUDIT.claimed(asked.targets, bool(asked.target_jobs))

@@ -54,3 +54,22 @@ rule report:
     input:
         AUDIT.tables,
         AUDIT.result("seal.json"),
+
+
+rule gate:
+    """Target: fails when something fails that did not in the last complete report; writes nothing."""
+    input:
+        pins=AUDIT.result("pins"),
+        seal=AUDIT.result("seal.json"),
+        accepted=f"{workflow.basedir}/config/accepted.yaml",
+    log:
+        AUDIT.log("gate"),
+    conda:
+        "../envs/audit.yaml"
+    params:
+        audit=AUDIT.params,
+        fail_on=AUDIT.config.merged["drift"]["fail_on"],
+    message:
+        "gate: what fails that did not before"
+    script:
+        "../scripts/gate.py"

@@ -88,6 +88,7 @@ checkpoint choose_snapshots:
         "../envs/audit.yaml"
     params:
         audit=AUDIT.params,
+        settings=AUDIT.settings,
         fetch=AUDIT.chosen,
         code=AUDIT.code("choose_snapshots"),
     message:

@@ -1,16 +1,21 @@
 # SUMMARISE: what the stages found, merged and counted.
-# REQUIRED INPUTS: <results>/<date>/{pins,runs}.parquet, the stages' findings in the vault
-# OUTPUTS: <results>/<date>/{models,findings,traffic}.parquet, findings.{sarif,json}, findings/<repo>.md
+# REQUIRED INPUTS: <results>/<date>/{pins,manifest,evals,runs}.parquet, the stages' findings in the vault,
+#                  config/{accepted,claims}.yaml
+# OUTPUTS: <results>/<date>/{models,estimates,strata,comparisons,record_checks,published,published_checks}.parquet
+#          <results>/<date>/{findings,claims,traffic}.parquet, findings.{sarif,json}, findings/<repo>.md
 
 
 rule summarise_models:
-    """Accuracy per model and harness from recorded verdicts."""
+    """Accuracy per model and harness from recorded verdicts, how sure it is, and where it comes from."""
     input:
         pins=AUDIT.result("pins"),
         runs=AUDIT.result("runs"),
         evals=AUDIT.result("evals"),
     output:
         models=AUDIT.result("models"),
+        estimates=AUDIT.result("estimates"),
+        strata=AUDIT.result("strata"),
+        comparisons=AUDIT.result("comparisons"),
     log:
         AUDIT.log("summarise_models"),
     conda:
@@ -24,6 +29,79 @@ rule summarise_models:
         "../scripts/summarise_models.py"
 
 
+rule check_records:
+    """Check recorded runs against themselves, also where no rule is published."""
+    input:
+        pins=AUDIT.result("pins"),
+        mirror=AUDIT.handover("mirror.json"),
+    output:
+        record_checks=AUDIT.result("record_checks"),
+        findings=AUDIT.findings("check_records"),
+    log:
+        AUDIT.log("check_records"),
+    conda:
+        "../envs/audit.yaml"
+    params:
+        audit=AUDIT.params,
+        code=AUDIT.code("check_records"),
+    message:
+        "records: recorded runs against themselves"
+    script:
+        "../scripts/check_records.py"
+
+
+rule check_published:
+    """Check published result tables against arithmetic, each other and the public runs."""
+    input:
+        pins=AUDIT.result("pins"),
+        mirror=AUDIT.handover("mirror.json"),
+        runs=AUDIT.result("runs"),
+        evals=AUDIT.result("evals"),
+        manifest=AUDIT.result("manifest"),
+    output:
+        published=AUDIT.result("published"),
+        published_checks=AUDIT.result("published_checks"),
+        findings=AUDIT.findings("check_published"),
+    log:
+        AUDIT.log("check_published"),
+    conda:
+        "../envs/audit.yaml"
+    params:
+        audit=AUDIT.params,
+        code=AUDIT.code("check_published"),
+    message:
+        "published: result tables against arithmetic, each other and the public runs"
+    script:
+        "../scripts/check_published.py"
+
+
+rule check_claims:
+    """Check what is claimed of the family against the tables."""
+    input:
+        claimed_tables,
+        pins=AUDIT.result("pins"),
+        claims=f"{workflow.basedir}/config/claims.yaml",
+    output:
+        claims=AUDIT.result("claims"),
+    log:
+        AUDIT.log("check_claims"),
+    conda:
+        "../envs/audit.yaml"
+    params:
+        audit=AUDIT.params,
+        code=AUDIT.code("check_claims"),
+    message:
+        "claims: what is said of the family, against the tables"
+    script:
+        "../scripts/check_claims.py"
+
+
+rule claims:
+    """Target: which claims hold, as far as they need no data."""
+    input:
+        AUDIT.result("claims"),
+
+
 rule collect_findings:
     """Merge what the stages found."""
     input:
@@ -35,6 +113,8 @@ rule collect_findings:
             AUDIT.findings("lint_evals"),
             AUDIT.findings("check_licences"),
             AUDIT.findings("regrade_runs"),
+            AUDIT.findings("check_records"),
+            AUDIT.findings("check_published"),
         ],
         accepted=ancient(f"{workflow.basedir}/config/accepted.yaml"),
     output:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchproof import job, tables
 from benchproof.outputs import write_config
-from benchproof.report.seal import SEAL
+from benchproof.report.seal import SEAL, is_complete
 from benchproof.storage import choose, screens
 from benchproof.storage.bring import measured_rate
 from benchproof.storage.fetch import Store
@@ -40,13 +40,9 @@ def _reopen(task: job.Job, folder: Path) -> None:
 
     The commits and what was observed stay as they are: only what is fetched is the user's to change.
     """
-    seal = folder / SEAL
-    if not seal.exists():
-        return
-    seal.unlink()
-    write_config(folder, task.settings())
-    text = "Other snapshots were chosen than this date's report tells of: run snakemake to write it again."
-    task.screen("5-report", text)
+    if is_complete(folder):
+        (folder / SEAL).unlink()
+        write_config(folder, task.settings())
 
 
 if "snakemake" in globals():

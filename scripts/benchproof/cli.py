@@ -1,7 +1,7 @@
 """The `benchproof` command: what surrounds a run of the workflow.
 
-Exit codes: 0 done, 20 something is still unknown, 1 failed, 2 wrong usage or configuration, 75 another
-run holds the vault.
+Exit codes: 0 done, 10 something newly fails, 11 an invariant does, 20 something is still unknown,
+1 failed, 2 wrong usage or configuration, 75 another run holds the vault.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from benchproof.vault import Vault
 
 OK, FAILED, USAGE, INCOMPLETE, HELD = 0, 1, 2, 20, 75
 DEFAULTS = Path(__file__).resolve().parents[2] / "config" / "config.yaml"
+ACCEPTED = DEFAULTS.with_name("accepted.yaml")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,6 +48,8 @@ def _parser() -> argparse.ArgumentParser:
     for name, run, text in (
         ("summary", _summary, "print the first screen of a report"),
         ("pending", _pending, "list what an audit has not learnt yet; exit code 20 if anything"),
+        ("gate", _gate, "say what fails that did not in the last complete report before"),
+        ("grade", _grade, "grade an answer of your own; expected values are never shown"),
         (
             "purge",
             _purge,
@@ -65,6 +68,16 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument(
                 "date", nargs="?", default="latest", help="a date; the latest complete report"
             )
+        if name == "gate":
+            command.add_argument(
+                "date", nargs="?", help="a date with a report; the configured one, or today"
+            )
+            command.add_argument(
+                "--accepted", default=str(ACCEPTED), metavar="FILE", help="what is accepted"
+            )
+        if name == "grade":
+            command.add_argument("eval", help="an evaluation's id, or repository/id")
+            command.add_argument("answer", help="a JSON file; - reads standard input")
         if name == "purge":
             command.add_argument(
                 "--report", metavar="DATE", help="delete this report and its hand-overs"
@@ -146,6 +159,38 @@ def _pending(options: argparse.Namespace) -> int:
         print(f"{audit.label}: nothing is unknown.")
         return OK
     return INCOMPLETE
+
+
+def _gate(options: argparse.Namespace) -> int:
+    from benchproof.outputs import ERROR
+    from benchproof.report import reading
+
+    audit = _configured(options)
+    vault = Vault(audit.resources)
+    if vault.root.is_dir() and Lease(vault.root).held_by_other():
+        raise LeaseHeld(f"another run holds {vault.root}; wait for it to end and ask again.")
+    label = options.date or audit.label
+    folder = Path(audit.results, label)
+    if not (folder / "seal.json").exists():
+        logs = sorted(folder.glob("logs/*.log"))
+        failed = [p.stem for p in logs if ERROR.search(p.read_text("utf-8", errors="replace"))]
+        if failed:
+            raise BenchproofError(f"{folder}: {', '.join(failed)} failed; run snakemake again.")
+        print(f"{folder}: no sealed report; run snakemake.")
+        return INCOMPLETE
+    fail_on = list(audit.merged["drift"]["fail_on"])
+    outcome = reading.judged(folder, Path(audit.results), fail_on, Path(options.accepted))
+    print("\n".join(outcome.lines))
+    return outcome.code
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from benchproof.grading import asked
+
+    audit = _configured(options)
+    verdict = asked.grade_answer(Vault(audit.resources), audit, options.eval, options.answer)
+    print("\n".join(asked.told(verdict)))
+    return OK if verdict.status in ("graded", "no_submission") else INCOMPLETE
 
 
 def _purge(options: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ BenchproofError
 ├── TableError          rows do not fit the table they were meant for
 ├── VaultError          the vault is missing something, damaged or not writable
 ├── LeakError           a graded value was about to leave the vault
+├── GateError           something fails that did not fail before
 └── LeaseHeld           another living run holds the vault
 
 No message ever carries a query string, userinfo or a token: `safe_url` is the only way a URL enters one.
@@ -135,6 +136,16 @@ class VaultError(BenchproofError):
 
 class LeakError(BenchproofError):
     """A graded value was found in something that leaves the vault; says where, never what."""
+
+
+class GateError(BenchproofError):
+    """Something fails that did not fail in the last complete report; what it is has been said."""
+
+    def __init__(self, code: int, label: str) -> None:
+        super().__init__(
+            f"the gate of {label} is shut ({code}): what is new stands above; mend it, or accept it in "
+            "config/accepted.yaml."
+        )
 
 
 class LeaseHeld(BenchproofError):

@@ -18,6 +18,8 @@ from benchproof import __version__
 
 SCRIPTS = Path(__file__).resolve().parents[1]
 PACKAGE = "benchproof"
+#: What a report is checked against: other claims on a finished date are as other code.
+CLAIMS = SCRIPTS.parent / "config" / "claims.yaml"
 #: Imports of the library in any form, also inside a function; text that only looks like one adds a file to
 #: a digest and takes none away. Parsing every module instead costs each start of Snakemake 0.3 s.
 _IMPORT = re.compile(
@@ -33,10 +35,12 @@ def code_digest(rule: str) -> str:
 
 
 def library_digest() -> str:
-    """Return the sha256 hex over all scripts, library files and templates."""
-    return _digest(
+    """Return the sha256 hex over all scripts, library files and templates, and the claims."""
+    code = _digest(
         path for path in SCRIPTS.rglob("*") if path.suffix in (".py", ".j2", ".css", ".js")
     )
+    claims = sha256(CLAIMS.read_bytes() if CLAIMS.exists() else b"").hexdigest()
+    return sha256(f"{code}\0{claims}".encode()).hexdigest()
 
 
 def versions() -> dict[str, str]:

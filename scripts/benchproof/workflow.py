@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,12 @@ PROTOCOLS = {
     "fetch_snapshot": 1,
 }
 EXIT_HELD = 75
+#: What each target lets a run know of the data; the other targets of the content ask nobody for it.
+_DATA = ("handles", "runnable", "objects", "contents", "files")
+_DATA_OF = {"handles": _DATA[:2], "sizes": _DATA[:3], "peek": _DATA[:4], "fetch": _DATA}
+_CONTENT = ("pin", "reconcile", "evals", "regrade", "claims")
+#: Tables that no claim is checked against: they are made later, or tell of the run alone.
+_UNCLAIMED = ("claims", "data_findings", "traffic")
 #: Bytes below which a disk counts as full: a log and a table need a few blocks.
 _LITTLE_ROOM = 1 << 16
 
@@ -77,6 +83,21 @@ class Audit:
     def tables(self) -> list[str]:
         """Paths of every table that a report is written from."""
         return [self.result(name) for name in TABLES]
+
+    def claimed(self, targets: Collection[str], inner: bool) -> list[str]:
+        """Return the tables that claims are checked against: the content's, and those of the data that
+        are there or that the targets of this run ask for. `inner` is a process that runs one job of it.
+        """
+        wanted = {name for target in targets for name in _data_of(target)}
+        if not targets and not inner:
+            wanted = set(_DATA)
+        names = [name for name in TABLES if name not in _UNCLAIMED]
+        paths = {name: self.result(name) for name in names}
+        return [
+            path
+            for name, path in paths.items()
+            if name not in _DATA or name in wanted or Path(path).exists()
+        ]
 
     @property
     def metadata_folders(self) -> list[str]:
@@ -198,6 +219,10 @@ class Audit:
         self._forget_links()
         summary = Path(self.result("summary.md"))
         last = [summary.read_text(encoding="utf-8").rstrip()] if summary.exists() else []
+        if last and not Path(self.result("seal.json")).exists():
+            last = [
+                f"The report of {self.config.label} tells of other files: run snakemake to write it again."
+            ]
         screens = self._screens()
         if screens or last:
             _last_words(["\n\n".join([*screens, *last])])
@@ -274,6 +299,13 @@ class Audit:
         for path in Path(self.out, "logs").glob("*.log"):
             if ERROR.search(path.read_text(encoding="utf-8", errors="replace")):
                 path.unlink()
+
+
+def _data_of(target: str) -> tuple[str, ...]:
+    """Return the tables of the data that a target, a rule's name or a file, needs anyway."""
+    if target in _CONTENT or Path(target).suffix == ".parquet":
+        return tuple(name for name in _DATA if name == Path(target).stem and "." in target)
+    return _DATA_OF.get(target, _DATA)
 
 
 def _cancel_timers() -> None:

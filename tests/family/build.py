@@ -12,6 +12,7 @@ from family.draft import Draft, EvalDraft, RunDraft
 from family.evals import draft_repo, flat_graders
 from family.model import Family, Handle, RepoInfo
 from family.planted import plant_all
+from family.published import draft_published
 from family.runs import draft_runs
 from family.tree import write_repo
 from family.variants import apply_variants
@@ -38,7 +39,8 @@ def draft_family(
         if name in wanted:
             draft_repo(draft, plan, ids)
     draft_runs(draft)
-    draft.facts = _facts(draft) | {"order": list(draft.trees)}
+    draft_published(draft)
+    draft.facts = draft.facts | _facts(draft) | {"order": list(draft.trees)}
     if planted:
         plant_all(draft)
     for name, text in (variants or {}).items():

@@ -9,6 +9,7 @@ from typing import Any
 
 from family.draft import Draft, EvalDraft, RunDraft
 from family.evals import flat_graders
+from family.published import contradict_total
 from family.tree import EXECUTABLE, RepoTree, quote
 
 LFS_SIZE = 330_454_481
@@ -19,6 +20,9 @@ def plant_all(draft: Draft) -> None:
     if "scbench" in draft.trees:
         _plant_records(draft)
         _plant_texts(draft)
+    if "spatialbench" in draft.trees:
+        contradict_total(draft.tree("spatialbench"))
+        draft.plant("published_total_differs", "spatialbench", "results/model_results.csv")
     if "epibench" in draft.trees:
         _plant_in_epibench(draft)
     if "variantbench" in draft.trees:

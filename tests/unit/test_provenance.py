@@ -104,9 +104,12 @@ def test_the_folder_and_caches_change_nothing(
 @pytest.mark.parametrize(
     ("module", "rules"),
     [
-        ("report/templates/report.html.j2", {"write_report", "seal_report"}),
+        (
+            "report/templates/report.html.j2",
+            {"choose_snapshots", "write_report", "seal_report", "gate"},
+        ),
         ("report/html.py", {"write_report"}),
-        ("analysis/models.py", {"summarise_models"}),
+        ("analysis/models.py", {"summarise_models", "check_published"}),
         ("analysis/runs.py", {"regrade_runs"}),
     ],
 )
@@ -149,3 +152,14 @@ def test_metadata_says_what_made_a_table_and_nothing_else() -> None:
     assert found["pins"] == {"b/x": "2", "a/y": None}
     assert set(found["versions"]) == {"benchproof", "python", "pyarrow"}
     assert "/home" not in json.dumps(found)
+
+
+def test_other_claims_are_other_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Law 9: a finished date is not checked again against claims of another day."""
+    before = provenance.library_digest()
+    other = tmp_path / "claims.yaml"
+    other.write_text("claims: []\n")
+    monkeypatch.setattr(provenance, "CLAIMS", other)
+    assert provenance.library_digest() != before
+    other.unlink()
+    assert provenance.library_digest() != before

@@ -242,6 +242,10 @@ def test_a_good_run_ends_with_the_first_screen(
     path.parent.mkdir(parents=True)
     path.write_text("benchproof: é\n", encoding="utf-8")
     made.succeed()
+    assert "run snakemake to write it again" in last_words(said, capsys)
+    said.clear()
+    sealed(made)
+    made.succeed()
     assert last_words(said, capsys) == "benchproof: é\n"
 
 

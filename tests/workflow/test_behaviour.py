@@ -210,7 +210,7 @@ def test_without_a_network_a_run_ends_quickly_and_says_what_works(tmp_path: Path
     )
     began = time.monotonic()
     output = bench.audit()
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 40
     assert "INCOMPLETE" in output
     assert "make demo" in output
     assert {row["reason"] for row in bench.rows("pins")} == {"refused"}

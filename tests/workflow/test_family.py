@@ -122,6 +122,7 @@ def test_a_clean_family_gives_no_finding_but_what_the_real_one_has(
         "metadata_constant": 11,
         "metadata_field_missing": 4,
         "timeout_not_honoured": 5,
+        "text_line_ends": 2,
         # Withheld: one row for each repository.
         "notes_give_answer": 3,
         "passes_on_zeros": 1,

@@ -31,6 +31,13 @@ TABLES: Final[Texts] = {
     "run_fields": "a graded field of a run, recorded and derived",
     "readings": "a plausible misreading of the rules, and what it would have changed",
     "models": "a model and harness in one repository, from recorded verdicts",
+    "estimates": "an accuracy of a model and harness: whose verdicts, and by which method its interval",
+    "strata": "runs of a task, kit, grader build, harness or evaluation, of one model or of all",
+    "comparisons": "two models of one repository, paired by the evaluations that both have",
+    "record_checks": "a check of a repository's recorded runs against themselves, counted",
+    "published": "an accuracy that a results file or README publishes",
+    "published_checks": "a check of one published accuracy, or of one that is published twice",
+    "claims": "what a source says of the family, against the tables",
     "findings": "something that is wrong in the publication",
     "data_findings": "something that is wrong in the data behind the handles",
     "traffic": "what one stage asked one host for",
@@ -290,6 +297,108 @@ COLUMNS: Final[Mapping[str, Texts]] = {
             "complete": "true when no run is missing or unreadable",
         },
     ),
+    "estimates": _columns(
+        "repo model harness status reason",
+        {
+            "verdicts": "recorded, or derived from the published rule and the recorded answers",
+            "method": "t (two-stage mean), bootstrap (of evaluations), or wilson (runs as if independent)",
+            "n_evals": "evaluations with a verdict",
+            "n_runs": "runs with a verdict; one that submitted nothing counts, as failed",
+            "n_passed": "runs that pass",
+            "n_missing": "runs that a complete set would hold beside these",
+            "estimate": "the accuracy, 0 to 1: two-stage mean, or passed runs over runs for wilson",
+            "low": "lower end of the 95 % interval; t is not clipped; null below two evaluations",
+            "high": "upper end of the 95 % interval; t is not clipped; null below two evaluations",
+            "rank": "place among the models of the repository by two-stage mean; equal ones share it",
+            "tied": "how many other models share that place",
+        },
+    ),
+    "strata": _columns(
+        "repo status reason",
+        {
+            "axis": "task, kit, grader_build, harness or eval",
+            "stratum": "the task, kit, build, harness or evaluation",
+            "model": "the model; null for all together",
+            "harness": "the harness that drove the model; null for all together",
+            "n_evals": "evaluations with a verdict",
+            "n_runs": "runs with a verdict; one that submitted nothing counts, as failed",
+            "n_passed": "runs that pass",
+            "n_no_submission": "runs that submitted nothing",
+            "n_unreadable": "runs that cannot be read; they count nothing",
+            "accuracy": "two-stage mean of recorded verdicts, 0 to 1",
+            "ci_low": "lower end of the 95 % t interval, not clipped; null below two evaluations",
+            "ci_high": "upper end of the 95 % t interval, not clipped; null below two evaluations",
+        },
+    ),
+    "comparisons": _columns(
+        "repo model harness status reason",
+        {
+            "other_model": "the model that it is compared with",
+            "other_harness": "the harness of that one",
+            "n_evals": "evaluations that both have a verdict of",
+            "n_ahead": "evaluations on which the first passes more of its replicates",
+            "n_behind": "evaluations on which the second does",
+            "n_tied": "evaluations on which both pass the same share",
+            "difference": "mean over evaluations, first minus second; null without a shared one",
+            "ci_low": "lower end of its 95 % t interval; null below two evaluations",
+            "ci_high": "upper end of its 95 % t interval; null below two evaluations",
+            "p": "exact two-sided sign-flip test of no difference, to four digits",
+            "p_holm": "p after Holm's correction for all comparisons of the repository",
+            "n_comparisons": "how many comparisons that corrects for",
+        },
+    ),
+    "record_checks": _columns(
+        "repo status reason",
+        {
+            "check": "the check, a fixed word",
+            "statement": "what holds where it holds",
+            "n_holds": "runs of which it holds",
+            "n_fails": "runs of which it does not; findings say which",
+            "n_not_checked": "runs that do not tell, or of which it cannot be known",
+        },
+    ),
+    "published": _columns(
+        "repo path model status reason",
+        {
+            "place": "where in the file: a row, or a JSON pointer",
+            "axis": "model (a total), category or platform (a part)",
+            "stratum": "the category or platform; null for a total",
+            "model": "the model, as the file spells it",
+            "harness": "the harness, as the file spells it; null where it names none",
+            "n_evals": "number of evaluations that the file states; null when it states none",
+            "replicates": "runs per evaluation, as the repository's files state it or its runs show",
+            "accuracy": "percent, as published; null for what is no number",
+            "ci_low": "lower end of the published interval, percent; null without one",
+            "ci_high": "upper end of the published interval, percent; null without one",
+            "passes_least": "fewest passed runs that round to it; null when not known or none do",
+            "passes_most": "most passed runs that round to it; null when not known or none do",
+        },
+    ),
+    "published_checks": _columns(
+        "repo path status reason",
+        {
+            "place": "where in the file: a row, or a JSON pointer",
+            "check": "what was checked, a fixed word",
+            "against": "the column and file, or the parts, that it was held against; empty for itself",
+            "subject": "model, harness and part, for people",
+            "expected": "what would be right; null when it was not checked",
+            "observed": "what is published; null when it was not checked",
+        },
+    ),
+    "claims": _columns(
+        "status reason",
+        {
+            "claim_id": "the claim's name, stable over dates; config/accepted.yaml takes it",
+            "kind": "invariant (holds whatever is published) or observation (was true of a day)",
+            "as_of": "the day of the source, YYYY-MM-DD",
+            "source": "who says so",
+            "topic": "what several sources speak of; null for a claim that stands alone",
+            "says": "the claim in a sentence",
+            "repos": "the members of the family that it needs",
+            "expected": "the value that is claimed, or its bounds",
+            "observed": "the value that the tables give; null when it was not checked",
+        },
+    ),
     "findings": _FINDING,
     "data_findings": _FINDING
     | {"checked_at": "when the latest of the looked-into objects was asked for, UTC"},
@@ -322,6 +431,16 @@ _OBJECT: Final = _OUTAGES | {
     "missing": "a link was given, and storage says that there is no such object",
 }
 #: What each status means, by table; tables that are not here have no such column.
+_CHECKED: Final = {
+    "holds": "it is so",
+    "fails": "it is not so, for one at least",
+    "not_checked": "it could not be checked, or nothing is there to be checked",
+}
+_SIZES: Final = {
+    "ok": "as many evaluations as it takes to say something",
+    "small_n": "so few evaluations that the numbers say little; the reason says how little",
+}
+
 STATUSES: Final[Mapping[str, Texts]] = {
     "pins": _UNKNOWN
     | {
@@ -414,6 +533,25 @@ STATUSES: Final[Mapping[str, Texts]] = {
         "invalid_config": "the published rule cannot be applied as it stands",
         "unreadable": "the record cannot be read, or has another shape than every published one",
         "eval_missing": "the run names an evaluation that the repository does not hold",
+    },
+    "estimates": _SIZES,
+    "strata": _SIZES
+    | {
+        "never_passed": "no recorded run of the evaluation passes",
+        "always_passed": "every recorded run of the evaluation passes",
+    },
+    "comparisons": _SIZES | {"not_comparable": "the two have no evaluation in common"},
+    "record_checks": _CHECKED,
+    "published": {
+        "ok": "a number that no check contradicts",
+        "contradicted": "some check fails: published_checks and findings say which",
+        "malformed": "it is no number",
+    },
+    "published_checks": _CHECKED,
+    "claims": _CHECKED
+    | {
+        "fails": "an invariant does not hold, or an observation at the very commit that it names",
+        "drifted": "an observation that was true of its day, and no longer is",
     },
 }
 
@@ -612,6 +750,36 @@ REASONS: Final[Texts] = {
     "pass_rule_without_number": "the pass rule needs a number that is not stated",
     "unknown_pass_rule": "no public source knows the pass rule",
     "score_threshold_readings": "readings of the score's threshold differ for this answer",
+    # statistics
+    "few_evals": "fewer than ten evaluations",
+    "no_interval": "fewer than two evaluations, which have no interval",
+    "no_shared_evals": "the two have no evaluation in common",
+    "cannot_be_significant": "so few evaluations that no outcome could be significant at 5 %",
+    "cannot_be_significant_among_so_many": (
+        "no outcome could be significant at 5 % after the correction for all comparisons"
+    ),
+    # published numbers and claims
+    "not_csv": "it cannot be read as CSV",
+    "no_n_stated": "its table states no number of evaluations",
+    "no_replicates_stated": "neither files nor public runs say how often each evaluation was run",
+    "fits_with_a_missing_replicate": "it would fit if some replicates were missing",
+    "looks_clipped": "a bound is exactly 0 or 100",
+    "parts_missing": "the model lacks in some part",
+    "not_counted": "a part has no number, no size, or its replicates are not known",
+    "sizes_differ": "the parts' sizes do not add up to the whole",
+    "off_grid": "a number fits no whole number of passed runs",
+    "evals_withheld": "it covers evaluations that are not public",
+    "runs_missing": "some of the public runs that it covers are missing",
+    "fails_<check>": "this check of it fails",
+    "nothing_to_check": "the tables hold nothing that it speaks of",
+    "not_in_this_audit": "a repository that it needs was not audited",
+    "repository_not_read": "a repository that it needs could not be read",
+    "name_is_ambiguous": "two audited repositories have the name that it needs",
+    "table_missing_<table>": "a table that it asks was not made, since nobody asked for the data",
+    "not_all_known_<table>": "something that it would count stayed unknown",
+    "query_refused": "its query is not one SELECT of one value over the tables; the log says why",
+    "other_commit": "it was made at another commit",
+    "at_the_commit_it_names": "the very commit that it was made at was audited",
     "graders_disagree": "several graders give different verdicts, and no source says which counts",
     "graders_empty": "the list of graders is empty",
     "graders_not_list": "graders is no list",

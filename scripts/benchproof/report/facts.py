@@ -34,6 +34,11 @@ _NAMES = (
     "runs",
     "readings",
     "models",
+    "strata",
+    "comparisons",
+    "record_checks",
+    "published_checks",
+    "claims",
     "findings",
     "traffic",
 )
@@ -187,6 +192,34 @@ class Facts:
             row[1] += run["passed_agrees"] is True
         return [(build, runs, agree) for build, (runs, agree) in sorted(counted.items())]
 
+    @cached_property
+    def claims(self) -> ClaimFacts:
+        """What is claimed of the family, and what became of it."""
+        return ClaimFacts(self.tables["claims"])
+
+    @property
+    def statistics(self) -> list[StatisticsFacts]:
+        """What the recorded runs of each repository can tell apart, for those that record some."""
+        repos = dict.fromkeys(row["repo"] for row in self.tables["models"])
+        return [_statistics(repo, self.tables) for repo in repos]
+
+    @property
+    def checked(self) -> list[tuple[str, str, int, int, int]]:
+        """(repository, check, holds, fails, not checked) of records and published tables, sorted."""
+        counts: dict[tuple[str, str], Counter[str]] = {}
+        for row in self.tables["published_checks"]:
+            key = (row["repo"], f"published: {row['check']}")
+            counts.setdefault(key, Counter())[row["status"]] += 1
+        for row in self.tables["record_checks"]:
+            key = (row["repo"], f"records: {row['check']}")
+            counts[key] = Counter(
+                {name: row[f"n_{name}"] for name in ("holds", "fails", "not_checked")}
+            )
+        return [
+            (*key, found["holds"], found["fails"], found["not_checked"])
+            for key, found in sorted(counts.items())
+        ]
+
     @property
     def by_severity(self) -> dict[str, int]:
         """Number of findings per severity, worst first, zeros included."""
@@ -217,6 +250,72 @@ class Facts:
         """Why recorded runs of the family have no derived verdict, counted; empty when all have one."""
         runs = self.tables["runs"]
         return and_list(Counter(run["status"] for run in runs if run["status"] != "graded"))
+
+
+@dataclass(frozen=True)
+class ClaimFacts:
+    """The claims of a report: all rows, counted, and those that need a look."""
+
+    rows: Rows
+
+    @property
+    def line(self) -> str:
+        """The counts in one sentence without its full stop; empty without claims."""
+        counts = Counter(row["status"] for row in self.rows)
+        words = {
+            "holds": "hold",
+            "drifted": "drifted",
+            "fails": "fail",
+            "not_checked": "not checked",
+        }
+        return ", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts[name])
+
+    @property
+    def amiss(self) -> Rows:
+        """Claims that fail or have drifted, failing invariants first."""
+        found = [row for row in self.rows if row["status"] in ("fails", "drifted")]
+        rank = {("invariant", "fails"): 0, ("observation", "fails"): 1}
+        return sorted(
+            found, key=lambda row: (rank.get((row["kind"], row["status"]), 2), row["claim_id"])
+        )
+
+    @property
+    def topics(self) -> dict[str, Rows]:
+        """Claims of different sources about one thing, where they expect different values."""
+        from benchproof.analysis.claims import side_by_side
+
+        return {topic: list(map(dict, rows)) for topic, rows in side_by_side(self.rows).items()}
+
+    @property
+    def unasked(self) -> dict[str, int]:
+        """Why claims could not be checked, counted."""
+        reasons = (row["reason"] for row in self.rows if row["status"] == "not_checked")
+        return dict(sorted(Counter(map(str, reasons)).items()))
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsFacts:
+    """How far the runs of one repository can tell models apart."""
+
+    repo: str
+    pairs: int
+    apart: int
+    largest_n: int
+    never: list[str]
+    always: list[str]
+
+
+def _statistics(repo: str, all_rows: Mapping[str, Rows]) -> StatisticsFacts:
+    compared = [row for row in all_rows["comparisons"] if row["repo"] == repo]
+    evals = [r for r in all_rows["strata"] if r["repo"] == repo and r["axis"] == "eval"]
+    return StatisticsFacts(
+        repo=repo,
+        pairs=len(compared),
+        apart=sum(row["p_holm"] <= 0.05 for row in compared),
+        largest_n=max((row["n_evals"] for row in compared), default=0),
+        never=[row["stratum"] for row in evals if row["status"] == "never_passed"],
+        always=[row["stratum"] for row in evals if row["status"] == "always_passed"],
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ def render(facts: Facts, folder: str) -> str:
         lines += _wrapped(facts.notice, "", 1)
     tail = [
         *_wrong(facts),
+        *_claims(facts),
         *_unchecked(facts),
         changed(facts),
         f"Next: open {folder}/report.html",
@@ -70,6 +71,18 @@ def _wrong(facts: Facts) -> list[str]:
     for row in facts.worst[:3]:
         if row["severity"] in ("critical", "major"):
             lines.append(f"  {row['severity']}: {row['rule']} {row['repo']} {row['path'] or ''}")
+    return lines
+
+
+def _claims(facts: Facts) -> list[str]:
+    """How many claims hold, and the first invariant that doesn't."""
+    if not facts.claims.rows:
+        return []
+    lines = [f"Claims: {facts.claims.line}"]
+    broken = [row for row in facts.claims.amiss if row["kind"] == "invariant"]
+    if broken:
+        more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
+        lines.append(f"  invariant fails: {broken[0]['claim_id']}{more}")
     return lines
 
 

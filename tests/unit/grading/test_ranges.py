@@ -167,7 +167,7 @@ def test_edges(value: float, edge: str | None) -> None:
 
 
 def test_integers_beyond_exact_floats() -> None:
-    """Inside or outside must hold in both arithmetics."""
+    """Inside or outside must hold in both kinds of arithmetic."""
     big = 2**60
     given = config(m={"min": big, "max": 2 * big})
     assert graded("numeric_range", given, {"m": big + 1})[0] == "on_range_bound"

@@ -74,6 +74,11 @@ STATUS_OF = re.compile(r"_(judge|status)")
 OBJECT = ("objects", "contents", "files")
 #: The tables whose statuses a module writes. In some it writes those of several, each to one of them.
 WRITES = {
+    "analysis/breakdown.py": ("estimates", "strata", "comparisons"),
+    "analysis/claims.py": ("claims",),
+    "analysis/consistency.py": ("record_checks",),
+    "analysis/published/checks.py": ("published_checks",),
+    "analysis/published/repository.py": ("published",),
     "analysis/runs.py": ("runs",),
     "grading/record.py": ("runs",),
     "inventory/evaluations.py": ("evals", "eval_handles", "graders", "tolerances"),
@@ -101,7 +106,12 @@ WRITES = {
     "storage/resolve.py": ("handles",),
     "storage/signer.py": ("handles",),
 }
-SEVERAL = ("inventory/evaluations.py", "inventory/reconcile.py", "inventory/repository.py")
+SEVERAL = (
+    "analysis/breakdown.py",
+    "inventory/evaluations.py",
+    "inventory/reconcile.py",
+    "inventory/repository.py",
+)
 CODE = re.compile(r"[a-z][a-z0-9_<>]*")
 
 

@@ -90,14 +90,14 @@ def test_br05_second_url_is_dead_too(cloud: Upstream, shared: RangedObject) -> N
 
 
 def test_br05_not_shared_any_more(cloud: Upstream, shared: RangedObject) -> None:
-    """When the signer refuses, the row says so, after one signing for all connections."""
+    """When the signer refuses, which it says twice, the row says so: two signings for all connections."""
     barrier = threading.Barrier(4)
     cloud.add("call", "/storage/", times=4, action=lambda _: barrier.wait(5))
     cloud.add("expired", "/storage/")
     cloud.add("latency", "/sign", seconds=0.2)
     cloud.storage.refuse(HANDLE)
     assert failed(shared) == ("denied", "signing_not_shared_or_unknown")
-    assert len(cloud.requests("sign")) == 1
+    assert len(cloud.requests("sign")) == 2
 
 
 @pytest.mark.parametrize(
