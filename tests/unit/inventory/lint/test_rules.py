@@ -106,7 +106,7 @@ NEAR: dict[str, tuple[str, dict[str, Any] | None, dict[str, str], Change]] = {
         "local_path_in_text",
         NUMBER,
         {"n": "<int>"},
-        _set(task="Write /home/agent/work/out.csv.\n" + template({"n": "<int>"})),
+        _set(task="Write /home/agent/files/out.csv.\n" + template({"n": "<int>"})),
     ),
     "a tolerance of 0 on a whole number": (
         "exact_match_on_fraction",
