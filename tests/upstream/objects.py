@@ -24,6 +24,8 @@ BLOCK = 65_536
 #: Makes any bytes text: letters, and here and there a line break.
 _PRINTABLE = bytes(97 + n % 26 if n % 40 else 10 for n in range(256))
 PART = 8 << 20
+#: Up to here an ETag is the true MD5: more would make a family of hundreds of objects slow to serve.
+ONE_PIECE = 1 << 20
 SECRET = b"synthetic signing secret"
 SECURITY_TOKEN = "SYNTHETIC-SECURITY-TOKEN"
 MODIFIED_AT = 1_784_000_000.0
@@ -131,14 +133,14 @@ class StoredObject:
         """Return an entity tag like S3's: the content's MD5, or for large objects something with
         the number of parts behind a dash.
         """
-        if size <= PART:
+        if size <= ONE_PIECE:
             return f'"{_md5(self, salt)}"'
         text = f"{self.key}:{self.version}:{size}:{salt}".encode()
         plain = hashlib.md5(text, usedforsecurity=False).hexdigest()
         return f'"{plain}-{-(-size // PART)}"'
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def _md5(entry: StoredObject, salt: str) -> str:
     """Return the MD5 of an object that is small; `salt` tells what its file was like."""
     size = int(salt.partition(":")[0]) if salt else entry.size
