@@ -74,8 +74,10 @@ def load(path: str | Path, day: str) -> Accepted:
         value = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: missing; write `accepted: []` into it.") from None
-    except (yaml.YAMLError, UnicodeDecodeError):
-        raise ConfigError(f"{path}: not readable as YAML; correct its syntax.") from None
+    except (yaml.YAMLError, ValueError):  # ValueError: a day that is no day, or no UTF-8
+        raise ConfigError(
+            f"{path}: not readable as YAML; correct its syntax, days included."
+        ) from None
     listed = value.get("accepted") if isinstance(value, dict) else None
     if listed is None and isinstance(value, dict) and set(value) == {"accepted"}:
         listed = []

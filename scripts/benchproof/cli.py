@@ -171,6 +171,8 @@ def _gate(options: argparse.Namespace) -> int:
         raise LeaseHeld(f"another run holds {vault.root}; wait for it to end and ask again.")
     label = options.date or audit.label
     folder = Path(audit.results, label)
+    if folder.is_symlink():  # `latest`: acceptances are read on the day that it leads to
+        folder = folder.with_name(folder.resolve().name)
     if not (folder / "seal.json").exists():
         logs = sorted(folder.glob("logs/*.log"))
         failed = [p.stem for p in logs if ERROR.search(p.read_text("utf-8", errors="replace"))]

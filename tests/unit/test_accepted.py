@@ -89,3 +89,9 @@ def test_the_shipped_file_accepts_nothing() -> None:
 
 def test_the_day_is_the_one_that_the_report_names() -> None:
     assert [day_of("2026-01-15"), day_of("asof-2026-01-15")] == ["2026-01-15", "2026-01-15"]
+
+
+def test_a_day_that_is_none_is_said_in_one_line(tmp_path: Path) -> None:
+    text = ENTRY.replace("2026-03-01", "2026-02-30")
+    with pytest.raises(ConfigError, match="days included"):
+        load(_written(tmp_path, f"accepted: [{text}]"), "2026-01-01")

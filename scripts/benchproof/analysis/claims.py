@@ -245,7 +245,7 @@ def load(path: str | Path) -> list[Claim]:
         value = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: missing; write `claims: []` into it.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a day that is no day, or no UTF-8
         mark = getattr(error, "problem_mark", None)
         line = f" (line {mark.line + 1})" if mark else ""
         raise ConfigError(f"{path}: not readable as YAML{line}; correct its syntax.") from None
@@ -297,7 +297,8 @@ def _claim(where: str, item: Any) -> Claim:
     )
     topic = item.get("topic")
     _require(where, topic is None or isinstance(topic, str), "`topic` takes text")
-    tidy = {key: " ".join(text.split()) for key, text in texts.items()}
+    # A query keeps its lines: on one line, a comment would swallow what follows it.
+    tidy = {key: t if key == "query" else " ".join(t.split()) for key, t in texts.items()}
     kind: Kind = "invariant" if tidy.pop("kind") == "invariant" else "observation"
     return Claim(
         **tidy, kind=kind, repos=tuple(repos), expect=item["expect"], commits=commits, topic=topic

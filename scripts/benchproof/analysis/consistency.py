@@ -92,7 +92,8 @@ def _number(value: Any) -> float | None:
 
 
 def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    right = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1e15
+    return value if right else None
 
 
 def alone(said: Composite) -> dict[str, Outcome]:

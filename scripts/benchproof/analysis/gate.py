@@ -97,7 +97,7 @@ def judge(
     rest = f"{standing} standing, {_accepted(now, accepted_now)} accepted"
     state = "nothing new" if not new else f"{len(new)} new"
     lines.append(f"gate {now.label}: {state} {against}; {rest}. Exit code {code}.")
-    return Outcome(code, tuple(lines))
+    return Outcome(code, tuple(map(_printable, lines)))
 
 
 def _finding(row: Row) -> Item:
@@ -127,6 +127,11 @@ def _told(heading: str, items: Sequence[Item]) -> list[str]:
     more = len(ranked) - _LISTED
     rest = [f"  and {more} more, see findings.json and the claims table"] if more > 0 else []
     return [f"{heading}:", *(f"  {item.line}" for item in ranked[:_LISTED]), *rest]
+
+
+def _printable(line: str) -> str:
+    """Paths and names from outside may hold what a terminal obeys."""
+    return "".join(char if char.isprintable() else "?" for char in line)
 
 
 def _accepted(report: Report, accepted: Accepted) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from benchproof import tables
@@ -34,9 +35,14 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 _RESTLESS = re.compile(
     r"\b(now|today|current_\w+|local_?time\w*|get_current_\w+|transaction_timestamp|random|setseed|uuid\w*|"
     r"gen_random_uuid|getenv|getvariable|duckdb_\w+|pragma_\w+|pg_\w+|information_schema|"
-    r"which_secret|query|query_table)\b",
+    r"which_secret|query|query_table|txid_current|tablesample|using\s+sample|sqlite_\w+|json_execute\w*)\b"
+    r'|\b(?:age|version)\b"?\s*\(',
     re.IGNORECASE,
 )
+#: Seconds that a query may take; those of a million rows take less than one.
+_PATIENCE = 60.0
+#: Letters of a text that a claim may be about.
+_LONGEST = 1_000
 
 
 class RefusedQueryError(Exception):
@@ -76,10 +82,17 @@ class Tables:
 
         if missing := self.used(query) - self.names:
             raise RefusedQueryError(f"no such table: {', '.join(sorted(missing))}")
+        alarm = Timer(_PATIENCE, self._connection.interrupt)
+        alarm.daemon = True
+        alarm.start()
         try:
-            rows = self._connection.execute(query).fetchall()
+            rows = self._connection.execute(query).fetchmany(2)
+        except duckdb.InterruptException:
+            raise RefusedQueryError(f"takes more than {_PATIENCE:g} s") from None
         except duckdb.Error as error:
             raise RefusedQueryError(_short(error)) from None
+        finally:
+            alarm.cancel()
         if len(rows) > 1 or any(len(row) != 1 for row in rows):
             raise RefusedQueryError("gives more than one value")
         return _plain(rows[0][0]) if rows else None
@@ -146,6 +159,8 @@ def _add(connection: duckdb.DuckDBPyConnection, name: str, table: Any) -> None:
 def _plain(value: Any) -> Value:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, str) and len(value) > _LONGEST:
+        raise RefusedQueryError(f"gives a text of more than {_LONGEST} letters")
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise RefusedQueryError(f"gives a {type(value).__name__}, not a number, text or truth value")

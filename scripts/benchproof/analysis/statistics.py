@@ -11,7 +11,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from statistics import NormalDist
 
 from benchproof.analysis.models import CONFIDENCE
@@ -56,7 +56,7 @@ def bootstrap(outcomes: Outcomes) -> Bounds:
     return means[cut - 1] / scale, means[-cut] / scale
 
 
-@cache
+@lru_cache(maxsize=4)
 def _draws(n: int) -> list[list[int]]:
     """The same resamples for every model with n evaluations."""
     source = random.Random(SEED)

@@ -165,6 +165,7 @@ class AverageOf:
                 (sum(known) + unknown, number),
                 (sum(known) + unknown, number + counted),
             )
+            if size  # nothing but predicates: no mean over typed children
             for score in (total, total / size)
             for outcome in (score >= self.needed, score > self.needed)
         }

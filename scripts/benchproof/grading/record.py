@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from benchproof.grading.composites import LIST
@@ -27,9 +27,13 @@ SCORE_TOLERANCE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The rule of an evaluation that exists: a published grader, or none (`WITHHELD`)."""
+    """The rule of an evaluation that exists: a published grader, or none (`WITHHELD`).
+
+    `named` is False for a grader without its configuration: the names of its fields are withheld.
+    """
 
     compiled: Compiled | None = field(repr=False)
+    named: bool = True
 
     @classmethod
     def published(cls, type: object, config: object) -> Rule:
@@ -50,7 +54,7 @@ def published_rule(evaluation: Mapping[str, object]) -> tuple[str | None, Rule]:
         stated = evaluation["grader"]
         grader = stated if isinstance(stated, dict) else {}
         kind = grader.get("type")
-        rule = Rule.published(kind, grader.get("config"))
+        rule = replace(Rule.published(kind, grader.get("config")), named=bool(grader.get("config")))
         return kind if isinstance(kind, str) else None, rule
     if evaluation.get("graders"):
         return LIST, Rule.published(LIST, evaluation["graders"])
@@ -127,7 +131,7 @@ def regrade(rule: Rule | None, record: object, readings: Accumulator | None = No
         return _ungraded(recorded, "rule_undetermined", "arithmetic_alone")
     if readings is not None and isinstance(rule.compiled, NumericRule | Misreadable):
         readings.add(rule.compiled, recorded.answer, verdict)
-    return _compared(recorded, verdict, status)
+    return _compared(recorded, verdict, status, named=rule.named)
 
 
 def _ungraded(recorded: _Recorded, status: RunStatus, reason: str) -> RunResult:
@@ -141,7 +145,7 @@ def _ungraded(recorded: _Recorded, status: RunStatus, reason: str) -> RunResult:
     )
 
 
-def _compared(recorded: _Recorded, verdict: Verdict, status: Status) -> RunResult:
+def _compared(recorded: _Recorded, verdict: Verdict, status: Status, *, named: bool) -> RunResult:
     graded = status == "graded"
     return RunResult(
         status,
@@ -157,7 +161,7 @@ def _compared(recorded: _Recorded, verdict: Verdict, status: Status) -> RunResul
         verdict.edge,
         verdict.tier,
         verdict.contested if graded else None,
-        () if status == "no_submission" else _field_results(recorded, verdict),
+        () if status == "no_submission" or not named else _field_results(recorded, verdict),
         recorded.version,
         tuple(sorted({*recorded.flags, *verdict.flags})) if verdict.flags else recorded.flags,
     )

@@ -296,3 +296,14 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, value: Any, said: str
 def test_a_missing_file_says_what_to_write(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="claims: "):
         claims.load(tmp_path / "claims.yaml")
+
+
+def test_a_day_that_is_none_is_said_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="not readable as YAML"):
+        claims.load(write(tmp_path, "claims:\n- {as_of: 2026-02-30}\n"))
+
+
+def test_a_comment_in_a_query_ends_with_its_line(tmp_path: Path) -> None:
+    value = {"claims": [{**GOOD, "query": "SELECT 1 -- one\n + 5"}]}
+    (item,) = claims.load(write(tmp_path, value))
+    assert item.query == "SELECT 1 -- one\n + 5"

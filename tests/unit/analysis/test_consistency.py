@@ -208,3 +208,9 @@ def test_an_unreadable_run_is_left_out() -> None:
     tree.put(paths[1], "{")
     assert {row["n_holds"] + row["n_not_checked"] for row in checked(tree).rows()} == {1}
     assert copy.deepcopy(checked(tree).findings) == []
+
+
+def test_counts_larger_than_any_float_are_survived() -> None:
+    said = composite(record([1, 0], True, scoring_passed=10**400))
+    assert said is not None
+    assert consistency.contradicted({"a": said}) == {"a": "holds"}

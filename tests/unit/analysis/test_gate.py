@@ -140,3 +140,8 @@ def test_many_are_counted_and_the_worst_come_first() -> None:
     assert lines[0] == "31 new at or above major:"
     assert "critical z" in lines[1]
     assert "and 11 more" in lines[21]
+
+
+def test_lines_hold_nothing_that_a_terminal_obeys() -> None:
+    odd = {**finding("a"), "path": "evals/\x1b[2J.json", "message": "One.\nexit code 0"}
+    assert all(line.isprintable() for line in judge(report(odd)).lines)

@@ -99,6 +99,14 @@ def test_one_value_comes_back(asked: Tables, query: str, value: Any) -> None:
         "SELECT count(*) FROM pins",
         "SELECT 1; SELECT 2",
         "SELECT 1; COPY runs TO '{2}/out.csv'",
+        "SELECT age(TIMESTAMP '2020-01-01')::VARCHAR",
+        "SELECT version()",
+        "SELECT txid_current()",
+        "SELECT count(*) FROM runs TABLESAMPLE 50%",
+        "SELECT count(*) FROM runs USING SAMPLE 50%",
+        "SELECT count(*) FROM sqlite_master",
+        "SELECT * FROM json_execute_serialized_sql(json_serialize_sql('SELECT count(*) FROM runs'))",
+        "SELECT repeat('x', 2000)",
         "SELECT 1, 2",
         "SELECT run_path FROM runs",
         "SELECT fields FROM evals",
@@ -143,3 +151,11 @@ def test_another_versions_table_is_refused(tmp_path: Path) -> None:
 
 def test_statuses_of_rows_are_given(asked: Tables) -> None:
     assert asked.rows("evals") == [{"repo": "demo/one", "status": "ok"}]
+
+
+def test_a_query_without_end_is_stopped(asked: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchproof.analysis.query._PATIENCE", 0.2)
+    endless = "SELECT count(*) FROM range(1000000000000) AS t(i) WHERE hash(i) % 7 = 1"
+    with pytest.raises(RefusedQueryError, match="takes more than"):
+        asked.value(endless)
+    assert asked.value("SELECT count(*) FROM runs") == 6

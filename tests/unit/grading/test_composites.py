@@ -161,6 +161,8 @@ def test_a_child_that_is_refused() -> None:
         ([GATE, LOST], {"score_threshold": 0.9}, "predicate_not_published", None, None),
         ([ADD, LOST], {"score_threshold": 99}, "predicate_not_published", None, None),
         ([HARD, LOST], {"score_threshold": 0.5}, "wrong_value", None, "A"),
+        ([GATE], {"score_threshold": 0.5}, "predicate_not_published", None, None),
+        ([GATE, HARD], {"score_threshold": 10**400}, "wrong_value", None, "C"),
         ([WON], {"score_threshold": float("nan")}, "pass_rule_without_number", 1.0, None),
         ([WON], {"pass_rule": "most"}, "unknown_pass_rule", 1.0, None),
         ([WON], {"pass_rule": ["all"]}, "unknown_pass_rule", 1.0, None),

@@ -376,3 +376,14 @@ def _deep(depth: int, core: Any) -> Any:
 def test_same_value(left: Any, right: Any, same: bool) -> None:
     """Two JSON values are compared as numbers, NaN equal to NaN, at any depth."""
     assert same_value(left, right) is same
+
+
+@pytest.mark.parametrize(
+    "grader", [None, {}, {"type": "not_public"}, {"type": "numeric_tolerance"}]
+)
+def test_names_that_no_published_rule_has_stay_in_the_record(grader: Any) -> None:
+    """Law 2: an evaluation may withhold its rule by an empty `grader` as well as by none."""
+    _, rule = published_rule({"grader": grader})
+    graded = {"agent_answer": {"a": 1}, "passed": True, "field_scores": {"a": 1.0}}
+    result = {"agent_answer": {"a": 1}, "passed": True, "grader_result": graded}
+    assert regrade(rule, {"result": result}).fields == ()

@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from benchproof.analysis.models import interval
 from benchproof.analysis.published import grid
-from benchproof.analysis.published.scores import Score, plain
+from benchproof.analysis.published.scores import Score, plain, shown
 
 Status = Literal["holds", "fails", "not_checked"]
 
@@ -161,7 +161,7 @@ def _listed(
     for key in sorted(firsts, key=lambda key: (key[0], key[1] or "")) if totals else ():
         part = firsts[key]
         right = any(_alike(part, score) for score in totals)
-        subject = f"{part.model} x {part.harness}" if part.harness else part.model
+        subject = shown(f"{part.model} x {part.harness}" if part.harness else part.model)
         place = f"/{axis}/{part.model}"
         expected, observed = "a row among the totals", "a row" if right else "none"
         yield Check("listed", path, place, subject, _status(right), expected, observed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -24,6 +23,10 @@ _LOW, _HIGH = ("cilow", "cilower", "cilowerbound"), ("cihigh", "ciupper", "ciupp
 _BOTH = ("95ci", "ci", "ci95")
 _SIZE = ("n", "nevals", "evals", "nevaluations")
 _AXES: dict[str, Axis] = {"tasks": "category", "categories": "category", "platforms": "platform"}
+#: More evaluations, replicates or runs than this nobody has; their product still fits a table.
+_MOST = 10**9 - 1
+#: A file with more scores than this is no table of results: each is compared with every other one.
+_LARGEST = 2_000
 #: Columns whose meaning depends on the rest of their table, or that name a row.
 _OWN = {*_MODEL, *_SCORE, *_LOW, *_HIGH, *_BOTH, *_SIZE, "harness", "displayname", "provider"}
 _OWN |= {"runs", "passed", "date", "rank"}
@@ -61,7 +64,7 @@ class Score:
     def subject(self) -> str:
         """Model, harness and stratum, for people."""
         name = f"{self.model} x {self.harness}" if self.harness else self.model
-        return name if self.stratum is None else f"{name} in {self.axis} {self.stratum}"
+        return shown(name if self.stratum is None else f"{name} in {self.axis} {self.stratum}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,11 @@ class File:
     odd: bool = False
 
 
+def shown(text: str) -> str:
+    """Return a name from a file as one printable line, for messages, lists and terminals."""
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
 def plain(text: str) -> str:
     """Return a name without case and punctuation: GPT-5.2, gpt-5.2 and gpt-5-2 are one."""
     return re.sub(r"[\W_]", "", text.lower())
@@ -93,10 +101,13 @@ def number(text: str | None) -> Decimal | None:
 def parse(path: str, data: bytes) -> File:
     """Return what a file publishes; raises Unreadable."""
     if path.endswith(".csv"):
-        return _of_sheets(path, [csv_sheet(path, data)])
-    if path.endswith(".json"):
-        return _of_json(path, jsontext.loads(data).value)
-    return replace(_of_sheets(path, markdown_sheets(path, data)), odd=False)
+        file = _of_sheets(path, [csv_sheet(path, data)])
+    elif path.endswith(".json"):
+        file = _of_json(path, jsontext.loads(data).value)
+    else:
+        file = replace(_of_sheets(path, markdown_sheets(path, data)), odd=False)
+    large = len(file.scores) + len(file.extras) > _LARGEST
+    return File(path, odd=True) if large else file
 
 
 # -- CSV and Markdown ---------------------------------------------------------------------------------
@@ -152,7 +163,8 @@ def _of_row(
 def _count(value: Any) -> int | None:
     if isinstance(value, str):
         value = int(value) if re.fullmatch(r"[0-9]{1,9}", value.strip()) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    right = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST
+    return value if right else None
 
 
 # -- JSON ---------------------------------------------------------------------------------------------
@@ -180,7 +192,11 @@ def _axis_scores(path: str, value: Mapping[str, Any]) -> Iterator[Score]:
             models = group.get("model", group.get("models")) if isinstance(group, dict) else None
             for model, cell in models.items() if isinstance(models, dict) else ():
                 if isinstance(cell, dict):
-                    place = f"/{name}/{stratum}/{model}"
+                    # Escaped as JSON pointers are, so that no two places are one.
+                    parts = (
+                        part.replace("~", "~0").replace("/", "~1") for part in (stratum, model)
+                    )
+                    place = "/".join(("", name, *parts))
                     size = _count(group.get("n_evals"))
                     yield _of_cell(path, place, axis, stratum, model, None, cell, size)
 
@@ -228,8 +244,9 @@ def _of_cell(
 
 
 def _finite(value: Any) -> Decimal | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
+    # Compared before anything else: NaN is not less, and a whole number may be larger than any float.
     return Decimal(repr(value)) if abs(value) < 1e12 else None
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from string import ascii_uppercase
+
 from benchproof.inventory.lint.registry import LINT, Place, Places
 from benchproof.inventory.lint.subject import Evaluation
 from benchproof.inventory.lint.trial import (
@@ -34,6 +37,7 @@ _SCORING = frozenset(
     ("method", "pass_threshold", "pass_thresholds", "set_definition", "description")
 )
 _MISPLACED = frozenset(("threshold", "pass_threshold", "pass_thresholds"))
+_HUGE = 1e15
 #: Types whose thresholds are shares of something, so that more than 1 is never reached.
 _SHARES = (*LABELS, MARKERS)
 
@@ -146,7 +150,7 @@ def choice_not_among_options(evaluation: Evaluation) -> Places:
         names = [str(item).strip().upper() for item in listed]
         if grader.type == CHOICE and names and isinstance(chosen, str):
             wanted = chosen.strip().upper()
-            letters = [chr(ord("A") + number) for number in range(len(names))]
+            letters = set(ascii_uppercase[: len(names)])
             begins = [name for name in names if name[: len(wanted) + 1].rstrip(").: ") == wanted]
             if wanted not in names and not begins and wanted not in letters:
                 yield Place(pointer=f"{grader.pointer}/config/options")
@@ -194,6 +198,7 @@ def distribution_sum_off(evaluation: Evaluation) -> Places:
         shares = grader.section("ground_truth").get("cell_type_distribution")
         if grader.type == DISTRIBUTION and isinstance(shares, dict):
             numbers = [v for v in shares.values() if isinstance(v, int | float)]
-            total = sum(numbers)
+            # Integers may be larger than any float: such a share is off whatever the others are.
+            total = math.fsum(v if abs(v) < _HUGE else math.inf for v in numbers)
             if abs(total - 100) > 1 and abs(total - 1) > 0.01:
                 yield Place(pointer=f"{grader.pointer}/config/ground_truth")

@@ -25,7 +25,8 @@ def names_equal_labels(subject: Subject, contents: Iterable[Mapping[str, Any]]) 
     by_handle = {row["handle"]: row for row in contents}
     found = []
     for evaluation in subject.evaluations:
-        spelled = {tokens(label) for label in _labels(evaluation)}
+        # Texts without one letter from a to z or digit have no words to compare.
+        spelled = {tokens(label) for label in _labels(evaluation)} - {tokens("")}
         for number, handle in enumerate(_handles(evaluation)):
             if spelled & {tokens(name) for name in _names(by_handle.get(handle, {}))}:
                 pointer = f"/data_node/{number}"

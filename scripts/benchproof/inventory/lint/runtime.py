@@ -15,7 +15,7 @@ from benchproof.inventory.lint.subject import Evaluation
 def timeout_not_honoured(evaluation: Evaluation) -> Places:
     """`timeout_s` against `eval_timeout_seconds` of the runs; both are public."""
     declared, recorded = evaluation.metadata.get("timeout_s"), evaluation.recorded.timeouts
-    if recorded and declared is not None and recorded != {declared}:
+    if declared is not None and any(declared != one for one in recorded):
         seconds = ", ".join(map(str, sorted(recorded)))
         yield Place(pointer="/metadata/timeout_s", detail=f"Recorded: {seconds} s.")
 

@@ -14,10 +14,11 @@ _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"\s*:?|[{}\[\]]')
 _WORDS = {"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 _PLACES = re.compile(
     r"\b(\d{1,2}|zero|one|two|three|four|five|six)[ -](?:decimals?|digits after|d\.?p\.?)(?![a-z])",
-    re.IGNORECASE,
+    # ASCII: without regard to case, other letters would pass for those of `six`.
+    re.IGNORECASE | re.ASCII,
 )
 #: Letters of a prompt, from its end, that a template is looked for in: the longest seen has 8,000.
-_LONGEST = 100_000
+_LONGEST = 20_000
 _ROUND = re.compile(r"\bround|\bdecimal", re.IGNORECASE)
 _UNIT = re.compile(r"\b0(?:\.0)?\s*(?:-|–|and|to)\s*1(?:\.0)?\b(?!\d)")
 _WHOLE = re.compile(r"<\s*(?:int|integer|whole number|count)\b", re.IGNORECASE)

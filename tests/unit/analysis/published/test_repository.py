@@ -121,6 +121,40 @@ def test_what_cannot_be_read_is_one_finding_a_file() -> None:
     }
 
 
+@pytest.mark.parametrize("odd", [10**400, -(10**400), 10**30, -5, 1e-300, True, "x", None, [], {}])
+@pytest.mark.parametrize("key", ["n_evals", "accuracy", "ci_low", "n_runs"])
+def test_any_number_in_a_published_file_is_survived(key: str, odd: Any) -> None:
+    model = {"id": "m", "n_evals": 10, "accuracy": 50.0, "ci_low": 40, "ci_high": 60}
+    about = {"n_runs": 3}
+    (about if key == "n_runs" else model)[key] = odd
+    tree = RepoTree()
+    tree.put("results/a.json", json.dumps({"metadata": about, "models": [model]}))
+    checked(tree)
+
+
+def test_no_two_places_are_one() -> None:
+    cell = {"passed": 50.0}
+    tasks = {"a/b": {"model": {"c": cell}}, "a": {"model": {"b/c": cell}}}
+    tree = RepoTree()
+    tree.put("results/a.json", json.dumps({"tasks": tasks}))
+    assert [row["place"] for row in checked(tree).scores] == ["/tasks/a~1b/c", "/tasks/a/b~1c"]
+
+
+def test_a_table_of_thousands_of_rows_is_no_table_of_results() -> None:
+    tree = RepoTree()
+    tree.put("results/a.csv", "model,accuracy\n" + "m,50\n" * 2_001)
+    out = checked(tree)
+    assert out.scores == []
+    assert [finding.rule for finding in out.findings] == ["published_shape_unknown"]
+
+
+def test_names_from_files_are_printable_in_messages() -> None:
+    tree = RepoTree()
+    tree.put("results/a.csv", 'model,accuracy\n"a\x1b[2J\nb",none\n')
+    (finding,) = checked(tree).findings
+    assert finding.detail.isprintable()
+
+
 def test_a_repository_without_results_has_no_rows() -> None:
     tree = RepoTree()
     tree.put("README.md", "# One\n")

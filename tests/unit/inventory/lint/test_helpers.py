@@ -66,6 +66,7 @@ def test_placeholders(holder: str, decimals: int | None, fraction: bool) -> None
         ("Round to 3 decimals.", 3),
         ("Round x to 2 decimals. Round y to 3 decimals.", None),
         ("Report four decimal places, rounded.", 4),
+        ("Round to \u017fix decimals.", None),
         ("Use 3 rounds.", None),
         ("Round the corner. It takes 2 digits after noon.", None),
     ],
@@ -128,6 +129,10 @@ def test_a_readme_may_hold_anything_between_braces() -> None:
     """Escapes that Python warns about, nesting that it refuses, keys that are no texts."""
     bench = Bench("scbench", 0)
     odd = ["{'a': '\\d'}", "{" + "[" * 3_000 + "}", "{1: 2}", "{'a': " + "9" * 3_900 + "}"]
+    odd += ["{'cell_type_distribution': {1: 2}}", "{'labels': [{1, 2}]}", "{'a': b'x'}"]
+    bench.add(distribution(one=62.5, two=37.5), {"cell_type_distribution": "{}"})
+    order = {"ground_truth": ["DEMO1", "DEMO2"], "answer_field": "labels"}
+    bench.add({"type": "longest_subsequence", "config": order}, {"labels": "[]"})
     bench.tree.put("README.md", "\n".join(odd))
     assert "readme_gives_answer" not in {rule for rule, _ in bench.lint()}
 
@@ -289,6 +294,12 @@ def test_names_of_a_file_that_spell_a_label(row: dict[str, Any], prompt: str, me
     assert [(f.rule, f.path, f.pointer) for f in found] == (
         [("names_equal_labels", "evals/a.json", "/data_node/0")] if met else []
     )
+
+
+def test_labels_without_words_equal_no_name() -> None:
+    value = {"data_node": "latch://1.node", "grader": labels("\u03b1\u03b2\u03b3\u03b4\u03b5", "x")}
+    subject = Subject("demo/one", "evals", evaluations=[Evaluation("evals/a.json", value, "evals")])
+    assert names_equal_labels(subject, [_contents(obs_columns=["\u03b6", "_"])]) == []
 
 
 def test_recorded_answers_stand_in_for_a_withheld_rule() -> None:

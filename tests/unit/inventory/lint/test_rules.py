@@ -12,7 +12,7 @@ import pytest
 from benchproof.findings import Finding, counted, rows
 from benchproof.inventory.lint.every import RULES, THEMES, lint
 from benchproof.inventory.lint.registry import LINT, Registry
-from benchproof.inventory.lint.subject import Evaluation, Subject, subject_of
+from benchproof.inventory.lint.subject import Evaluation, Recorded, Subject, subject_of
 from benchproof.inventory.repository import Repository
 from benchproof.severity import SEVERITIES
 from defects.bench import (
@@ -300,6 +300,29 @@ def test_any_metadata_and_vocabulary_are_survived(odd: Any) -> None:
     item.data["metadata"] = {**item.data["metadata"], "kit": odd, "timeout_s": odd}
     bench.tree.put_json(item.path.replace("eval.json", "vocabulary.json"), odd)
     bench.lint()
+
+
+def test_a_share_larger_than_any_float_is_survived() -> None:
+    bench = Bench("epibench", 0)
+    item = bench.add(distribution(one=0.5, two=10**400), {"cell_type_distribution": "{}"})
+    assert ("distribution_sum_off", item.path) in bench.lint()
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda value: repr(value)[:12])
+def test_any_timeout_is_survived_beside_recorded_ones(odd: Any) -> None:
+    recorded = Recorded(timeouts=frozenset([600]))
+    value = {"metadata": {"timeout_s": odd}}
+    evaluation = Evaluation("evals/a.json", value, "evals", recorded=recorded)
+    found = [f.rule for f in lint(Subject("demo/one", "evals", evaluations=[evaluation]))]
+    assert ("timeout_not_honoured" in found) is (odd is not None)
+
+
+def test_more_options_than_letters_are_survived() -> None:
+    config = {"options": ["x"] * 1_200_000, "correct_answer": "none of them"}
+    value = {"grader": {"type": "multiple_choice", "config": config}}
+    check = LINT.checks["choice_not_among_options"].of_evaluation
+    assert check is not None
+    assert len(list(check(Evaluation("evals/a.json", value, "evals")))) == 1
 
 
 # --- nothing graded is said --------------------------------------------------------------------------
