@@ -82,17 +82,20 @@ class Tables:
 
         if missing := self.used(query) - self.names:
             raise RefusedQueryError(f"no such table: {', '.join(sorted(missing))}")
-        alarm = Timer(_PATIENCE, self._connection.interrupt)
+        # A cursor of its own: a result that wasn't read to its end aborts the process when that ends.
+        cursor = self._connection.cursor()
+        alarm = Timer(_PATIENCE, cursor.interrupt)
         alarm.daemon = True
         alarm.start()
         try:
-            rows = self._connection.execute(query).fetchmany(2)
+            rows = cursor.execute(query).fetchmany(2)
         except duckdb.InterruptException:
             raise RefusedQueryError(f"takes more than {_PATIENCE:g} s") from None
         except duckdb.Error as error:
             raise RefusedQueryError(_short(error)) from None
         finally:
             alarm.cancel()
+            cursor.close()
         if len(rows) > 1 or any(len(row) != 1 for row in rows):
             raise RefusedQueryError("gives more than one value")
         return _plain(rows[0][0]) if rows else None
