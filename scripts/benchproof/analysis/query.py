@@ -82,10 +82,10 @@ class Tables:
 
         if missing := self.used(query) - self.names:
             raise RefusedQueryError(f"no such table: {', '.join(sorted(missing))}")
-        # A cursor of its own: a result that wasn't read to its end aborts the process when that ends.
+        # Nothing may be left behind, neither an unread result nor a thread: the end of the process would
+        # meet it inside DuckDB, and abort.
         cursor = self._connection.cursor()
         alarm = Timer(_PATIENCE, cursor.interrupt)
-        alarm.daemon = True
         alarm.start()
         try:
             rows = cursor.execute(query).fetchmany(2)
@@ -95,6 +95,7 @@ class Tables:
             raise RefusedQueryError(_short(error)) from None
         finally:
             alarm.cancel()
+            alarm.join()
             cursor.close()
         if len(rows) > 1 or any(len(row) != 1 for row in rows):
             raise RefusedQueryError("gives more than one value")

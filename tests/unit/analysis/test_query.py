@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +160,11 @@ def test_a_query_without_end_is_stopped(asked: Tables, monkeypatch: pytest.Monke
     with pytest.raises(RefusedQueryError, match="takes more than"):
         asked.value(endless)
     assert asked.value("SELECT count(*) FROM runs") == 6
+
+
+def test_a_query_leaves_no_thread_behind(asked: Tables) -> None:
+    """One that is still there when the process ends aborts it, inside DuckDB."""
+    before = threading.active_count()
+    for _ in range(20):
+        asked.value("SELECT 1")
+    assert threading.active_count() == before
