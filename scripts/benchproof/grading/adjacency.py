@@ -16,7 +16,7 @@ from benchproof.grading.comparisons import Number
 from benchproof.grading.numeric_config import ConfigFaultError
 from benchproof.grading.outcomes import agree, checked, format_error, verdict_of
 from benchproof.grading.thresholds import Thresholds
-from benchproof.grading.verdict import FieldVerdict, RuleStatus, Verdict, no_submission
+from benchproof.grading.verdict import FieldVerdict, RuleStatus, Verdict, without_grading
 
 FLAG: Final = "adjacency_pass"
 #: Answer key: name of its bound, default, and whether the bound is an upper one.
@@ -45,11 +45,9 @@ class AdjacencyRule:
 
     def grade(self, answer: object) -> Verdict:
         """Return the verdict on a parsed JSON answer, `NO_ANSWER` or None. Never raises."""
-        nothing = no_submission(answer)
-        if nothing is not None:
-            return nothing
-        if self.fault is not None:
-            return Verdict("invalid_config", reason=self.fault)
+        early = without_grading(answer, self.fault)
+        if early is not None:
+            return early
         if not isinstance(answer, dict):
             return format_error()
         missing = [name for name in (*BOUNDS, FLAG) if name not in answer]

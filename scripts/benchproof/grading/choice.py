@@ -21,7 +21,7 @@ from benchproof.grading.outcomes import (
     single,
     undetermined,
 )
-from benchproof.grading.verdict import RuleStatus, Tier, Verdict, no_submission
+from benchproof.grading.verdict import RuleStatus, Tier, Verdict, without_grading
 
 KEY: Final = "answer"
 Texts = frozenset[str]
@@ -50,11 +50,9 @@ class ChoiceRule:
 
     def grade(self, answer: object) -> Verdict:
         """Return the verdict on a parsed JSON answer, `NO_ANSWER` or None. Never raises."""
-        nothing = no_submission(answer)
-        if nothing is not None:
-            return nothing
-        if self.fault is not None:
-            return Verdict("invalid_config", reason=self.fault)
+        early = without_grading(answer, self.fault)
+        if early is not None:
+            return early
         if not isinstance(answer, dict):
             return format_error()
         value = answer.get(KEY, MISSING)

@@ -35,7 +35,7 @@ from benchproof.grading.verdict import (
     Verdict,
     closest_edge,
     first_mode,
-    no_submission,
+    without_grading,
 )
 
 KEY: Final = "cell_type_distribution"
@@ -81,11 +81,9 @@ class DistributionRule:
 
     def grade(self, answer: object) -> Verdict:
         """Return the verdict on a parsed JSON answer, `NO_ANSWER` or None. Never raises."""
-        nothing = no_submission(answer)
-        if nothing is not None:
-            return nothing
-        if self.fault is not None:
-            return Verdict("invalid_config", reason=self.fault)
+        early = without_grading(answer, self.fault)
+        if early is not None:
+            return early
         if not isinstance(answer, dict):
             return format_error()
         if self.unsettled is not None:

@@ -19,7 +19,7 @@ from benchproof.grading.outcomes import (
     single,
     unusable,
 )
-from benchproof.grading.verdict import RuleStatus, Verdict, no_submission
+from benchproof.grading.verdict import RuleStatus, Verdict, without_grading
 
 KEY: Final = "finished_file_contents"
 DEFAULT: Final = "finished"
@@ -41,11 +41,9 @@ class FinishedRule:
 
     def grade(self, answer: object) -> Verdict:
         """Return the verdict on a parsed JSON answer, `NO_ANSWER` or None. Never raises."""
-        nothing = no_submission(answer)
-        if nothing is not None:
-            return nothing
-        if self.fault is not None:
-            return Verdict("invalid_config", reason=self.fault)
+        early = without_grading(answer, self.fault)
+        if early is not None:
+            return early
         if not isinstance(answer, dict):
             return format_error()
         value = answer.get(KEY, MISSING)

@@ -29,7 +29,7 @@ from benchproof.grading.verdict import (
     RuleStatus,
     Tier,
     Verdict,
-    no_submission,
+    without_grading,
 )
 
 KEY: Final = "cell_types_predicted"
@@ -61,11 +61,9 @@ class LabelRule:
 
     def grade(self, answer: object) -> Verdict:
         """Return the verdict on a parsed JSON answer, `NO_ANSWER` or None. Never raises."""
-        nothing = no_submission(answer)
-        if nothing is not None:
-            return nothing
-        if self.fault is not None:
-            return Verdict("invalid_config", reason=self.fault)
+        early = without_grading(answer, self.fault)
+        if early is not None:
+            return early
         if isinstance(answer, list) and not self.named:
             return self._elsewhere([answer], format_error())
         if not isinstance(answer, dict):

@@ -15,7 +15,7 @@ from typing import Final, TypeGuard
 
 from benchproof.grading.comparisons import Number
 from benchproof.grading.outcomes import as_text, undetermined
-from benchproof.grading.verdict import RuleStatus, Verdict, no_submission
+from benchproof.grading.verdict import RuleStatus, Verdict, without_grading
 
 NAME: Final = "rubric_length_penalty"
 _NUMBERS: Final = ("allowed_chars", "ramp_percent", "max_penalty")
@@ -54,11 +54,9 @@ class LengthPenalty:
 
     def grade(self, answer: object) -> Verdict:
         """Return the reward that is left as the score. Never raises."""
-        nothing = no_submission(answer)
-        if nothing is not None:
-            return nothing
-        if self.fault is not None:
-            return Verdict("invalid_config", reason=self.fault)
+        early = without_grading(answer, self.fault)
+        if early is not None:
+            return early
         reward = answer.get("reward") if isinstance(answer, dict) else None
         if not isinstance(answer, dict) or not _is_number(reward) or "text" not in answer:
             return undetermined("reward_missing")

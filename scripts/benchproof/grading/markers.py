@@ -33,7 +33,7 @@ from benchproof.grading.verdict import (
     RuleStatus,
     Verdict,
     closest_edge,
-    no_submission,
+    without_grading,
 )
 
 KEY: Final = "top_marker_genes"
@@ -64,11 +64,9 @@ class MarkerRule:
 
     def grade(self, answer: object) -> Verdict:
         """Return the verdict on a parsed JSON answer, `NO_ANSWER` or None. Never raises."""
-        nothing = no_submission(answer)
-        if nothing is not None:
-            return nothing
-        if self.fault is not None:
-            return Verdict("invalid_config", reason=self.fault)
+        early = without_grading(answer, self.fault)
+        if early is not None:
+            return early
         if isinstance(answer, list) and not self.named:
             return self._bare(answer)
         if not isinstance(answer, dict):

@@ -24,8 +24,8 @@ from benchproof.grading.verdict import (
     Verdict,
     closest_edge,
     first_mode,
-    no_submission,
     weakest_tier,
+    without_grading,
 )
 
 _MISSING: Final = object()
@@ -67,11 +67,9 @@ class NumericRule:
 
     def grade_in_full(self, answer: object) -> Verdict:
         """Return what `grade` returns, without its shortcut."""
-        nothing = no_submission(answer)
-        if nothing is not None:
-            return nothing
-        if self.fault is not None:
-            return Verdict("invalid_config", reason=self.fault)
+        early = without_grading(answer, self.fault)
+        if early is not None:
+            return early
         if not isinstance(answer, dict):
             return self._format_error()
         if self.unsettled is not None:

@@ -24,7 +24,7 @@ from benchproof.grading.outcomes import (
     undetermined,
     verdict_of,
 )
-from benchproof.grading.verdict import FieldVerdict, RuleStatus, Tier, Verdict, no_submission
+from benchproof.grading.verdict import FieldVerdict, RuleStatus, Tier, Verdict, without_grading
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,9 @@ class RangeRule:
 
     def grade(self, answer: object) -> Verdict:
         """Return the verdict on a parsed JSON answer, `NO_ANSWER` or None. Never raises."""
-        nothing = no_submission(answer)
-        if nothing is not None:
-            return nothing
-        if self.fault is not None:
-            return Verdict("invalid_config", reason=self.fault)
+        early = without_grading(answer, self.fault)
+        if early is not None:
+            return early
         if not isinstance(answer, dict):
             return format_error()
         if self.unsettled is not None:

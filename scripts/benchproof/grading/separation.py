@@ -29,7 +29,7 @@ from benchproof.grading.verdict import (
     FieldVerdict,
     RuleStatus,
     Verdict,
-    no_submission,
+    without_grading,
 )
 
 ROWS: Final = "per_gene_stats"
@@ -59,11 +59,9 @@ class SeparationRule:
 
     def grade(self, answer: object) -> Verdict:
         """Return the verdict on a parsed JSON answer, `NO_ANSWER` or None. Never raises."""
-        nothing = no_submission(answer)
-        if nothing is not None:
-            return nothing
-        if self.fault is not None:
-            return Verdict("invalid_config", reason=self.fault)
+        early = without_grading(answer, self.fault)
+        if early is not None:
+            return early
         if not isinstance(answer, dict):
             return format_error()
         missing = [name for name in (ROWS, MEAN) if name not in answer]

@@ -24,7 +24,7 @@ from benchproof.grading.outcomes import (
     undetermined,
     unusable,
 )
-from benchproof.grading.verdict import RuleStatus, Verdict, no_submission
+from benchproof.grading.verdict import RuleStatus, Verdict, without_grading
 
 Fold = Callable[[str], str]
 #: What may be done to texts before they are compared.
@@ -59,11 +59,9 @@ class SubsequenceRule:
 
     def grade(self, answer: object) -> Verdict:
         """Return the verdict on a parsed JSON answer, `NO_ANSWER` or None. Never raises."""
-        nothing = no_submission(answer)
-        if nothing is not None:
-            return nothing
-        if self.fault is not None:
-            return Verdict("invalid_config", reason=self.fault)
+        early = without_grading(answer, self.fault)
+        if early is not None:
+            return early
         if not isinstance(answer, dict):
             return format_error()
         if self.unsettled is not None:

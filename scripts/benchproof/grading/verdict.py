@@ -107,6 +107,14 @@ def no_submission(answer: object) -> Verdict | None:
     return _ABSENT if answer is NO_ANSWER else None
 
 
+def without_grading(answer: object, fault: str | None) -> Verdict | None:
+    """Return the verdict that needs no grading: nothing was submitted, or the configuration has a fault."""
+    nothing = no_submission(answer)
+    if nothing is None and fault is not None:
+        return Verdict("invalid_config", reason=fault)
+    return nothing
+
+
 def closest_edge(edges: set[Edge | None]) -> Edge | None:
     """Return the closest edge class among those given, None when there is none."""
     return next((edge for edge in EDGES if edge in edges), None)
