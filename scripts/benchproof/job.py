@@ -7,6 +7,7 @@ unexpected exception leaves as its type and place, since its text could quote an
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import time
 import traceback
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from benchproof import findings, provenance
 from benchproof.errors import BenchproofError
@@ -43,6 +44,18 @@ def run(main: Callable[[Job], None], snakemake: Any) -> None:
         _fail(
             f"internal error {type(error).__name__} at {_place(error)}; report it. (Text withheld.)"
         )
+    if type(snakemake).__module__.startswith("snakemake."):
+        _leave()
+
+
+def _leave() -> NoReturn:
+    """End the process of a job that is done: everything is written, and native libraries whose threads
+    are still ending (pyarrow, DuckDB) have aborted it in their teardown.
+    """
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -209,3 +210,24 @@ def test_what_stayed_open_and_what_is_shown_go_through_the_vault(handed: SimpleN
     work = Path(handed.params.audit["work"])
     assert read_json(work / "open" / "probe.json") == [["latch://1.node", "timeout"]]
     assert (work / "screens" / "2-sizes.txt").read_text() == "8.8 MB"
+
+
+def test_a_job_that_is_done_ends_before_any_teardown(tmp_path: Path) -> None:
+    """Native libraries abort a process whose threads end with it; a table that is written stays written."""
+    code = (
+        "import atexit, os, sys, types\n"
+        "from benchproof import job\n"
+        "atexit.register(os.abort)\n"
+        "class Given:\n"
+        "    rule = input = output = params = None\n"
+        "    log = [sys.argv[1]]\n"
+        "Given.__module__ = 'snakemake.iocontainers'\n"
+        "job.run(lambda task: job.log.info('written'), Given())\n"
+    )
+    log = tmp_path / "x.log"
+    environment = {"PYTHONPATH": str(provenance.SCRIPTS), "PATH": ""}
+    command = [sys.executable, "-c", code, str(log)]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0
+    assert "written" in log.read_text()
+    assert b"written" in done.stderr
