@@ -262,6 +262,7 @@ SPECS: dict[str, Spec] = {
             {
                 "repo": TEXT,
                 "run_path": TEXT,
+                "blob_sha": TEXT,
                 "eval_id": TEXT,
                 "provider": TEXT,
                 "model": TEXT,

@@ -3,7 +3,7 @@
 ```
 <resources>/
   mirrors/<owner>+<name>.git     blob-less git mirrors, each pin held by a ref
-  history/<owner>+<name>.git     commits without trees, for past dates and short ids
+  history/<owner>+<name>.git     all commits and trees, no blobs: past dates, short ids, ranges
   objects/<aa>/<id>              proven blobs that came one by one over REST
   content/<owner>+<name>/<commit>.zip   listing and needed blobs of one commit
   pins/<label>/<owner>+<name>.<ref digest>.json   what was pinned on that date, once
@@ -65,7 +65,7 @@ class Vault:
         return self.root / "mirrors" / f"{slug(repo)}.git"
 
     def history(self, repo: str) -> Path:
-        """Return the bare git mirror of a repository's commits alone."""
+        """Return the bare git mirror of all of a repository's commits and trees."""
         return self.root / "history" / f"{slug(repo)}.git"
 
     def content(self, repo: str, commit: str) -> Path:

@@ -103,10 +103,12 @@ def write_repo(
     *,
     branch: str = "main",
     dates: Sequence[int] | None = None,
+    parents: Sequence[Sequence[int]] | None = None,
 ) -> list[str]:
-    """Write a linear history of whole trees to a bare repository; return the commit ids, oldest
-    first.
+    """Write a history of whole trees to a bare repository; return the commit ids, oldest first.
 
+    The history is linear, or as `parents` says: for each commit the positions of earlier ones, two for
+    a merge, none for a root. The branch is the last commit.
     `dates` are seconds since 1970; by default commits lie ten days apart. The same trees give the
     same ids everywhere. A repository that exists gets the commits on top of nothing: its branch is
     replaced.
@@ -115,12 +117,13 @@ def write_repo(
     if not commits:
         return []
     when = dates or [FIRST_COMMIT_AT + COMMIT_STEP * step for step in range(len(commits))]
+    before = parents or [[], *([number] for number in range(len(commits) - 1))]
     marks = path / "import-marks"
     command = ["git", "-c", "fastimport.unpackLimit=0", "-c", "pack.compression=1"]
     command += ["--git-dir", str(path), "fast-import", "--quiet", "--force"]
     subprocess.run(
         [*command, f"--export-marks={marks}"],
-        input=b"".join(_stream(commits, branch, when)),
+        input=b"".join(_stream(commits, branch, when, before)),
         env=git_environment(),
         check=True,
     )
@@ -129,10 +132,17 @@ def write_repo(
     return [known[f":{number}"] for number in range(1, len(commits) + 1)]
 
 
-def _stream(commits: Sequence[RepoTree], branch: str, dates: Sequence[int]) -> Iterable[bytes]:
+def _stream(
+    commits: Sequence[RepoTree],
+    branch: str,
+    dates: Sequence[int],
+    parents: Sequence[Sequence[int]],
+) -> Iterable[bytes]:
     """Yield a fast-import stream; commits carry the marks 1 to n, blobs those above."""
     known: dict[bytes, int] = {}
-    for number, (tree, date) in enumerate(zip(commits, dates, strict=True), start=1):
+    for number, (tree, date, above) in enumerate(
+        zip(commits, dates, parents, strict=True), start=1
+    ):
         lines: list[bytes] = []
         for path in sorted(tree):
             mode, content = tree[path]
@@ -148,11 +158,14 @@ def _stream(commits: Sequence[RepoTree], branch: str, dates: Sequence[int]) -> I
                 reference = b":%d" % known[key]
             lines.append(b"M %s %s %s\n" % (mode.encode(), reference, quote(path)))
         message = f"Synthetic state {number}\n".encode()
+        if not above:
+            yield b"reset refs/heads/%s\n" % branch.encode()
         yield b"commit refs/heads/%s\nmark :%d\n" % (branch.encode(), number)
         for role in (b"author", b"committer"):
             yield b"%s %s %d +0000\n" % (role, PERSON.encode(), date)
         yield b"data %d\n%s" % (len(message), message)
-        yield b"from :%d\n" % (number - 1) if number > 1 else b""
+        for word, position in zip((b"from", *(b"merge" for _ in above)), above, strict=False):
+            yield b"%s :%d\n" % (word, position + 1)
         yield b"deleteall\n"
         yield from lines
         yield b"\n"

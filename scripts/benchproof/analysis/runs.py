@@ -118,7 +118,7 @@ def _add_run(
     else:
         result = regrade(published.rule if published else None, record, out.readings)
     grader_type = published.grader_type if published else None
-    out.runs.append(_run_row(repo, path, eval_id, place, grader_type, result))
+    out.runs.append(_run_row(repo, path, sha, eval_id, place, grader_type, result))
     out.run_fields += [
         {
             "repo": repo,
@@ -147,6 +147,7 @@ def _parsed(data: bytes) -> tuple[jsontext.Parsed, str | None]:
 def _run_row(
     repo: str,
     path: str,
+    sha: str,
     eval_id: str | None,
     place: RunPlace,
     grader_type: str | None,
@@ -155,6 +156,7 @@ def _run_row(
     return {
         "repo": repo,
         "run_path": path,
+        "blob_sha": sha,
         "eval_id": eval_id,
         "provider": place.provider,
         "model": place.model,

@@ -246,6 +246,7 @@ COLUMNS: Final[Mapping[str, Texts]] = {
     "runs": _columns(
         "repo run_path model harness status reason failure_mode",
         {
+            "blob_sha": "git's object id of result.json, hex: another record has another one",
             "eval_id": "the evaluation, from the run's path, else from the record",
             "provider": "the model's provider, from the run's path",
             "replicate": "number of the repetition, from the run's path",

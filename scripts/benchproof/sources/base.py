@@ -66,6 +66,21 @@ class Entry:
         return self.mode.startswith("100")
 
 
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of a range: its ids, its committer's time in UTC, and what it changes.
+
+    `paths` are the raw paths of leaves (files, symlinks, submodules) that differ from its parent, of a
+    merge those that differ from all its parents, of a root commit all. A renamed file is two paths.
+    """
+
+    sha: str
+    tree_sha: str
+    parents: tuple[str, ...]
+    committed_at: datetime
+    paths: frozenset[bytes]
+
+
 class Source(Protocol):
     """A way to read repositories. Everything it returns is proven against git object ids."""
 
@@ -94,4 +109,16 @@ class Source(Protocol):
         request when the rest cannot be finished, Unreachable when it cannot be had. What arrived before
         an error is kept, so that a later call asks for the rest only.
         """
+        ...
+
+    def commits(self, spec: RepoSpec, until: str, since: str | None = None) -> list[Commit]:
+        """Return the commits reachable from `until` and not from `since`, newest first, no parent before
+        its child. Both are full ids, and need not be on a branch any more.
+
+        Raises Absent when one of them is nowhere, Unreachable when the range cannot be had whole.
+        """
+        ...
+
+    def is_ancestor(self, spec: RepoSpec, old: str, new: str) -> bool:
+        """True when `old` is `new` or can be reached from it; raises as `commits` does for `new`."""
         ...

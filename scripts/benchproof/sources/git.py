@@ -1,26 +1,30 @@
 """Repositories through system git, protocol v2: a handful of requests whatever the number of files.
 
 A pin is one `ls-remote` (two requests). A commit that isn't in the mirror yet is fetched at depth 1 with
-its trees and its smallest blobs; the blobs an audit needs follow in one more fetch. Every object read is
-hashed again, so that a damaged mirror is as visible as a lying server.
+its trees and its smallest blobs; the blobs an audit needs follow in one more fetch. Ranges of commits
+come from a second mirror, which holds all commits and trees and no blobs. Every object read is hashed
+again, so that a damaged mirror is as visible as a lying server.
 """
 
 from __future__ import annotations
 
 import random
 import re
+import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchproof.errors import Absent, ConfigError, Unreachable
+from benchproof.errors import Absent, ConfigError, Unreachable, VaultError
 from benchproof.http import Http
-from benchproof.sources import gitcmd, objects
-from benchproof.sources.base import SMALL_BYTES, Entry, Pin, RepoSpec
-from benchproof.sources.gitcmd import Git, Moved, Tally
+from benchproof.sources import gitcmd, objects, ranges
+from benchproof.sources.base import SMALL_BYTES, Commit, Entry, Pin, RepoSpec
+from benchproof.sources.gitcmd import Git, Moved, Objects, Tally
 from benchproof.vault import Vault, private_folder
 
 #: What a local mirror needs to honour filters and to give any reachable object.
@@ -206,16 +210,74 @@ class GitSource:
         pairs = (line.split("\t", 1) for line in out.decode("utf-8", "replace").splitlines())
         return {name: sha for sha, name in pairs}
 
-    # -- the past: commits without trees, in a mirror of their own -----------------------------------
+    # -- the past: commits and trees of all branches and tags, in a mirror of their own ----------------
 
-    def _history(self, spec: RepoSpec, url: str, *also: str) -> Git:
-        """Bring all commits of branches and tags, without trees; the main mirror stays shallow."""
-        git = self._opened(self._vault.history(spec.repo))
-        refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", *also]
-        self._ask(
-            git, url, ["fetch", "--quiet", "--force", "--filter=tree:0"], ["origin", *refspecs]
-        )
+    def commits(self, spec: RepoSpec, until: str, since: str | None = None) -> list[Commit]:
+        """Walk the commits and trees of the history mirror, each hashed against its id."""
+        git = self._past(spec, until, *([since] if since else []))
+        with git.objects() as reader, _whole(git, spec):
+            past = _Past(reader, f"{spec.repo} in {git.folder}")
+            known = ranges.reachable(until, past.commit)
+            if since:
+                for sha in ranges.reachable(since, past.commit):
+                    known.pop(sha, None)
+            return [
+                Commit(sha, found.tree_sha, found.parents, found.committed_at, past.changes(found))
+                for sha in ranges.newest_first(known)
+                for found in (known[sha],)
+            ]
+
+    def is_ancestor(self, spec: RepoSpec, old: str, new: str) -> bool:
+        """Walk from `new` until `old` is met; it need not be anywhere for the answer no."""
+        git = self._past(spec, new)
+        with git.objects() as reader, _whole(git, spec):
+            past = _Past(reader, f"{spec.repo} in {git.folder}")
+            return old in ranges.reachable(new, past.commit, stop=old)
+
+    def _past(self, spec: RepoSpec, *wanted: str) -> Git:
+        """Return the history mirror with these commits and all that they rest on."""
+        try:
+            return self._history(spec, self._url(spec.repo), *wanted)
+        except Moved:
+            try:
+                return self._history(spec, self._url(spec.repo, self._new_name(spec.repo)), *wanted)
+            except Moved:
+                raise Absent("missing", spec.repo) from None
+
+    def _history(self, spec: RepoSpec, url: str, *wanted: str) -> Git:
+        """Bring all branches and tags without blobs, unless the wanted commits are here already.
+
+        A commit that no branch holds any more is then asked for by its id. Every commit comes with all
+        its ancestors, so that one that is here is here with its past. The main mirror stays shallow.
+        """
+        git = self._opened(self._whole_past(spec))
+        if not wanted or self._lacks(git, wanted):
+            refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]
+            # Pruned: a branch `a` that is gone would stand in the way of a new `a/b`.
+            self._fetch(git, url, ["--filter=blob:none", "--prune"], refspecs)
+            for sha in self._lacks(git, wanted):
+                self._fetch(
+                    git, url, ["--filter=blob:none"], [f"+{sha}:refs/benchproof/past/{sha}"]
+                )
+        if (git.folder / "shallow").exists():
+            advice = (
+                "Its remote is a shallow clone, whose past is cut; give `git_mirrors` a whole one."
+            )
+            raise Unreachable("git_failed", f"{spec.repo}: its history", advice)
         return git
+
+    def _whole_past(self, spec: RepoSpec) -> Path:
+        """Return the history mirror's folder; one without trees, as it once was, is made anew."""
+        folder = self._vault.history(spec.repo)
+        config = folder / "config"
+        if config.exists() and "tree:0" in config.read_text("utf-8", "replace"):
+            shutil.rmtree(folder)
+        return folder
+
+    @staticmethod
+    def _lacks(git: Git, wanted: Sequence[str]) -> list[str]:
+        here = git.sizes(wanted)
+        return [sha for sha in wanted if sha not in here]
 
     def _full_id(self, spec: RepoSpec, url: str) -> str:
         out = (
@@ -320,6 +382,54 @@ class GitSource:
                 git.local("config", name, value)
         git.clear_stale_locks()
         return git
+
+
+class _Past:
+    """Commits and trees of one mirror, each proven when it is first read."""
+
+    def __init__(self, reader: Objects, where: str) -> None:
+        self._reader, self._where = reader, where
+        # A commit shares most trees with its parent, and few with older ones.
+        self.tree = lru_cache(maxsize=4096)(self._tree)
+
+    def commit(self, sha: str) -> objects.Commit:
+        """Return a commit by its id."""
+        return objects.parse_commit(self._proven("commit", sha))
+
+    def changes(self, commit: objects.Commit) -> frozenset[bytes]:
+        """Return the paths that a commit changes against its parents."""
+        olds: list[str | None] = [self.commit(sha).tree_sha for sha in commit.parents]
+        return ranges.own_changes(
+            ranges.changed_in_trees(old, commit.tree_sha, self.tree, self._where)
+            for old in olds or [None]
+        )
+
+    def _tree(self, sha: str) -> ranges.Rows:
+        return objects.parse_tree(self._proven("tree", sha))
+
+    def _proven(self, kind: str, sha: str) -> bytes:
+        if sha == objects.EMPTY_TREE:
+            return b""
+        _, data = self._reader.read(sha)
+        objects.prove(kind, sha, data, self._where)
+        return data
+
+
+@contextmanager
+def _whole(git: Git, spec: RepoSpec) -> Iterator[None]:
+    """Turn a past with holes, or with commits that git would not write, into Unreachable.
+
+    A shallow remote gives commits without their parents; what it gave is forgotten, for a whole one.
+    """
+    where = f"{spec.repo}: its history"
+    try:
+        yield
+    except objects.MalformedObjectError as error:
+        raise Unreachable("malformed", where, str(error)) from None
+    except VaultError:
+        shutil.rmtree(git.folder)
+        advice = "It came with holes, as from a shallow clone; let the remote have all of it, or run again."
+        raise Unreachable("git_failed", where, advice) from None
 
 
 def _host(url: str) -> str:

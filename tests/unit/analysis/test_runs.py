@@ -91,6 +91,7 @@ def test_a_run_that_follows_from_its_rule() -> None:
         {
             "repo": "demo/one",
             "run_path": PLACE,
+            "blob_sha": out.runs[0]["blob_sha"],
             "eval_id": "one",
             "provider": "openai",
             "model": "gpt-x",
