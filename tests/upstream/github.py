@@ -20,6 +20,8 @@ from upstream.reply import Content, Reply, Request, json_reply, ranged_reply, te
 DOCS = "https://docs.github.com/rest"
 TREE_LIMIT = 100_000
 TREE_BYTES = 7_000_000
+COMPARED_FILES = 300
+COMMITS = 10_000
 
 
 def message(text: str, status: int, **headers: str) -> Reply:
@@ -108,10 +110,12 @@ class GitHub:
         self.allowance = Allowance()
         self.tree_limit = TREE_LIMIT
         self.tree_bytes = TREE_BYTES
+        self.commit_limit = COMMITS
         self._routes: list[tuple[re.Pattern[str], Callable[..., Reply]]] = [
             (re.compile(r""), self._repo),
             (re.compile(r"commits"), self._history),
             (re.compile(r"commits/(.+)"), self._commit),
+            (re.compile(r"compare/(.+)\.\.\.(.+)"), self._compare),
             (re.compile(r"branches/(.+)"), self._branch),
             (re.compile(r"git/refs?/(.+)"), self._ref),
             (re.compile(r"git/trees/(.+)"), self._tree),
@@ -285,7 +289,8 @@ class GitHub:
                 options.append(f"{option}={int(when.timestamp())}")
         size = min(max(int(args.get("per_page", "30")), 1), 100)
         page = max(int(args.get("page", "1")), 1)
-        found = view.repository.history(start, *options, f"--max-count={size * page + 1}")
+        most = min(size * page + 1, self.commit_limit)
+        found = view.repository.history(start, *options, f"--max-count={most}")
         shown = found[size * (page - 1) : size * page]
         commits = [view.repository.commit(sha) for sha in shown]
         reply = json_reply([commit_value(view, commit) for commit in commits if commit is not None])
@@ -305,6 +310,38 @@ class GitHub:
         if "vnd.github.sha" in request.headers.get("accept", ""):
             return text_reply(commit.sha, media="application/vnd.github.sha; charset=utf-8")
         return json_reply(commit_value(view, commit))
+
+    def _compare(self, request: Request, view: RepoView, old: str, new: str) -> Reply:
+        """Answer /compare/<old>...<new>: 250 commits, or pages of at most 100; 300 files, on page 1."""
+        args, repository = request.args(), view.repository
+        ends = [repository.resolve(name) for name in (old, new)]
+        if None in ends:
+            return message("Not Found", 404)
+        base, head = map(str, ends)
+        shared = repository.merge_base(base, head)
+        if shared is None:
+            return message(f"No common ancestor between {old} and {new}.", 404)
+        ahead, behind = repository.history(head, f"^{base}"), repository.history(base, f"^{head}")
+        paged = "page" in args or "per_page" in args
+        size = min(max(int(args.get("per_page", "30")), 1), 100) if paged else 250
+        page = max(int(args.get("page", "1")), 1)
+        shown = ahead[::-1][: self.commit_limit][size * (page - 1) : size * page]
+        commits = [repository.commit(sha) for sha in (base, shared, *shown)]
+        described = [commit_value(view, commit) for commit in commits if commit is not None]
+        state = "diverged" if ahead and behind else "ahead" if ahead else "behind"
+        value = {
+            "status": state if ahead or behind else "identical",
+            "ahead_by": len(ahead),
+            "behind_by": len(behind),
+            "total_commits": len(ahead),
+            "base_commit": described[0],
+            "merge_base_commit": described[1],
+            "commits": described[2:],
+        }
+        if page == 1:
+            names = repository.differing(shared, head)[:COMPARED_FILES]
+            value["files"] = [{"filename": name} for name in names]
+        return json_reply(value)
 
     def _branch(self, request: Request, view: RepoView, name: str) -> Reply:
         """Answer /branches/<name>."""

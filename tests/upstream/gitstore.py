@@ -127,6 +127,15 @@ class Repository:
         """Return commit ids as rev-list gives them."""
         return self._run("rev-list", *options, start, "--").decode().split()
 
+    def merge_base(self, one: str, other: str) -> str | None:
+        """Return the best common ancestor of two commits, None without one."""
+        return self._run("merge-base", one, other).decode().strip() or None
+
+    def differing(self, one: str, other: str) -> list[str]:
+        """Return the paths that differ between two commits."""
+        names = self._run("diff-tree", "-r", "-z", "--name-only", "--no-renames", one, other)
+        return [name.decode("utf-8", "replace") for name in names.split(b"\0")[:-1]]
+
     def listing(self, tree: str, *, recursive: bool) -> list[TreeEntry]:
         """Return the entries of a tree, with the sub-trees themselves when recursive."""
         key = (tree, recursive)

@@ -1,7 +1,8 @@
 """Repositories through GitHub's REST API and raw content at the pinned commit.
 
 Costs, of an allowance of 60 requests an hour without a token: a pin 2 (3 when the repository was
-renamed), a listing 1, or 1 a folder when GitHub truncates it, and each blob that the store lacks 1.
+renamed), a listing 1, or 1 a folder when GitHub truncates it, and each blob that the store lacks 1. A
+range of commits costs 1 for each hundred of them and 1 for each distinct tree.
 Asking for the allowance is free. Content is asked for by the commit's full id, never by a branch,
 which is served from a cache for minutes.
 """
@@ -22,8 +23,9 @@ from benchproof import jsontext
 from benchproof.concurrency import map_concurrently
 from benchproof.errors import Absent, AllowanceTooSmall, ProofError, Unreachable, Unreadable
 from benchproof.http import Http, Response, server_time
-from benchproof.sources import objects
-from benchproof.sources.base import SMALL_BYTES, Entry, Pin, RepoSpec
+from benchproof.sources import objects, ranges
+from benchproof.sources.base import SMALL_BYTES, Commit, Entry, Pin, RepoSpec
+from benchproof.sources.github_ranges import Lists, instant
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +63,10 @@ class _Listing:
         """Take over another tree's entries, below `prefix`."""
         for mine, theirs in ((self.leaves, other.leaves), (self.folders, other.folders)):
             mine += [Entry(prefix + row.path, row.mode, row.sha, row.size) for row in theirs]
+
+
+class _LostPathError(ProofError):
+    """A listing doesn't rebuild to its tree, and holds what REST writes for bytes that aren't UTF-8."""
 
 
 class GitHubSource:
@@ -110,7 +116,7 @@ class GitHubSource:
             reason="redirected" if renamed else None,
             commit_sha=sha,
             tree_sha=tree,
-            committed_at=_instant(_get(commit, "commit", "committer", "date"), spec.repo),
+            committed_at=instant(_get(commit, "commit", "committer", "date"), spec.repo),
             resolved_repo=resolved if renamed else spec.repo,
             repo_id=repo_id,
             source=self.name,
@@ -219,7 +225,8 @@ class GitHubSource:
     def _prove(self, pin: Pin, found: _Listing) -> None:
         assert pin.tree_sha is not None
         where = _at(pin)
-        if any(b"\xef\xbf\xbd" in entry.path for entry in found.leaves):
+        lost = any(b"\xef\xbf\xbd" in entry.path for entry in found.leaves)
+        if lost:
             where += " (a path isn't UTF-8, which REST can't give: use `source: git`)"
         try:
             actual = objects.tree_id(found.leaves, [folder.path for folder in found.folders])
@@ -227,7 +234,8 @@ class GitHubSource:
             advice = f"{error} Run again, or use `source: git`."
         else:
             if actual != pin.tree_sha:
-                raise ProofError("tree", pin.tree_sha, actual, where)
+                kind = _LostPathError if lost else ProofError
+                raise kind("tree", pin.tree_sha, actual, where)
             return
         raise Unreachable("malformed", where, advice)
 
@@ -301,6 +309,52 @@ class GitHubSource:
             return
         raise AllowanceTooSmall(needed, core.remaining, core.reset_at)
 
+    # -- ranges ------------------------------------------------------------------------------------
+
+    def commits(self, spec: RepoSpec, until: str, since: str | None = None) -> list[Commit]:
+        """List the commits of a range, then compare their trees, each proven.
+
+        Raises Absent, Unreachable, and AllowanceTooSmall before the first tree.
+        """
+        lists = self._lists(spec)
+        span = lists.between(since, until) if since else lists.all_before(until)
+        above = {sha for commit in span.commits.values() for sha in commit.parents}
+        outside = sorted(above - span.commits.keys() - span.beside.keys())
+        described = map_concurrently(lists.described, outside, self._http.connections)
+        known = {**span.beside, **dict(zip(outside, described, strict=True)), **span.commits}
+        ordered = [(sha, known[sha]) for sha in ranges.newest_first(span.commits)]
+        needed = [[known[sha].tree_sha for sha in (own, *c.parents)] for own, c in ordered]
+        changes = ranges.changes_of(needed, self._trees(spec, needed))
+        return [
+            Commit(sha, found.tree_sha, found.parents, found.committed_at, paths)
+            for (sha, found), paths in zip(ordered, changes, strict=True)
+        ]
+
+    def is_ancestor(self, spec: RepoSpec, old: str, new: str) -> bool:
+        """Ask GitHub to compare them."""
+        return self._lists(spec).is_ancestor(old, new)
+
+    def _lists(self, spec: RepoSpec) -> Lists:
+        if not _NAME.match(spec.repo):
+            raise Absent("missing", spec.repo)
+        return Lists(spec.repo, self._ask, _refusal)
+
+    def _trees(self, spec: RepoSpec, needed: list[list[str]]) -> Iterator[tuple[str, list[Entry]]]:
+        """Yield each distinct tree once, in the order in which they are needed."""
+        ids = list(dict.fromkeys(sha for row in needed for sha in row))
+        if ids:
+            self._check_allowance(len(ids))
+
+        def listed(sha: str) -> tuple[str, list[Entry]]:
+            pin = Pin(spec.repo, "", "ok", None, sha, sha, None, spec.repo, None, self.name)
+            try:
+                return sha, self.tree(pin)
+            except _LostPathError as error:
+                advice = "A path of it isn't UTF-8, which REST can't give. Use `source: git`."
+                raise Unreachable("malformed", error.where, advice) from None
+
+        yield from map_concurrently(listed, ids, self._http.connections)
+
     # -- requests ----------------------------------------------------------------------------------
 
     def _ask(self, path: str, what: str) -> tuple[int, Any]:
@@ -364,16 +418,6 @@ def _entry(row: Any, what: str) -> Entry:
         raise Unreachable("malformed", f"{what}: a row of the listing")
     small = type(size) is int and 0 <= size < SMALL_BYTES and mode != "160000"
     return Entry(path.encode(), mode, sha, size if small else None)
-
-
-def _instant(text: Any, what: str) -> datetime:
-    try:
-        found = datetime.fromisoformat(text)
-    except (TypeError, ValueError):
-        found = None
-    if found is None or found.tzinfo is None:
-        raise Unreachable("malformed", f"{what}: the commit has no readable date")
-    return found.astimezone(UTC)
 
 
 def _refusal(status: int, what: str) -> Absent | Unreachable:

@@ -6,7 +6,8 @@ Both sources end here, so that a range is the same whichever way it was read.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from benchproof.errors import Unreachable
 from benchproof.sources import objects
@@ -86,10 +87,25 @@ def changed_in_trees(
     return frozenset(found)
 
 
-def changed_in_listings(old: Iterable[Entry], new: Iterable[Entry]) -> frozenset[bytes]:
-    """Return paths of leaves that two whole listings don't share."""
-    mine, theirs = ({(e.path, e.mode, e.sha) for e in side} for side in (old, new))
-    return frozenset(path for path, _, _ in mine ^ theirs)
+def changes_of(
+    needed: Sequence[Sequence[str]], trees: Iterator[tuple[str, list[Entry]]]
+) -> Iterator[frozenset[bytes]]:
+    """Yield what each commit changes, from whole listings that arrive in the order of need.
+
+    `needed` names each commit's tree and those of its parents; a listing is dropped after its last use.
+    """
+    uses = Counter(sha for row in needed for sha in set(row))
+    held: dict[str, frozenset[tuple[bytes, str, str]]] = {}
+    for own, *parents in needed:
+        while not held.keys() >= {own, *parents}:
+            sha, entries = next(trees)
+            held[sha] = frozenset((e.path, e.mode, e.sha) for e in entries)
+        olds = [held[sha] for sha in parents] or [frozenset()]
+        yield own_changes(frozenset(row[0] for row in held[own] ^ old) for old in olds)
+        for sha in {own, *parents}:
+            uses[sha] -= 1
+            if not uses[sha]:
+                del held[sha]
 
 
 def _by_name(rows: Rows) -> dict[bytes, tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -77,7 +78,9 @@ def test_trees_are_compared_by_leaf(old: str | None, new: str, paths: set[bytes]
     assert ranges.changed_in_trees(old, new, TREES.__getitem__, "o/n") == paths
     if old is not None:
         assert ranges.changed_in_trees(new, old, TREES.__getitem__, "o/n") == paths
-    assert ranges.changed_in_listings(flat(old), flat(new)) == paths
+    needed = [[new, old] if old else [new]]
+    listings = ((sha, flat(sha)) for sha in dict.fromkeys(needed[0]))
+    assert list(ranges.changes_of(needed, listings)) == [paths]
 
 
 def flat(tree: str | None, prefix: bytes = b"") -> list[Entry]:
@@ -112,3 +115,18 @@ def test_a_merge_changes_what_differs_from_all_its_parents() -> None:
     sides = [frozenset({b"a", b"both"}), frozenset({b"b", b"both"})]
     assert ranges.own_changes(sides) == {b"both"}
     assert ranges.own_changes(sides[:1]) == sides[0]
+
+
+def test_listings_are_dropped_when_no_commit_needs_them_any_more() -> None:
+    needed = [["one", "two", "three"], ["two", "one"], ["one"], ["one", "three"]]
+    arrived: list[str] = []
+
+    def listings() -> Iterator[tuple[str, list[Entry]]]:
+        for name in ("one", "two", "three"):
+            arrived.append(name)
+            yield name, flat(name)
+
+    changes = ranges.changes_of(needed, listings())
+    assert next(changes) == {b"gone"}
+    assert [len(paths) for paths in changes] == [3, 3, 3]
+    assert arrived == ["one", "two", "three"]
