@@ -55,7 +55,7 @@ def _table(head: str, rows: Iterable[tuple[str, ...]]) -> str:
 def tables() -> str:
     """Return the page of tables and columns, in the order of the audit."""
     parts = [f"{MADE}# Tables\n\n{ABOUT_TABLES}"]
-    for spec in schemas.SPECS.values():
+    for spec in (*schemas.SPECS.values(), *schemas.OTHER.values()):
         key = ", ".join(f"`{name}`" for name in spec.key)
         texts = dictionary.COLUMNS[spec.name]
         rows = ((f"`{field.name}`", TYPES[field.type], texts[field.name]) for field in spec.schema)

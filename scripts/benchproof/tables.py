@@ -473,6 +473,29 @@ SPECS: dict[str, Spec] = {
     )
 }
 
+#: Tables of other folders than a report's: what is made of several reports.
+OTHER: dict[str, Spec] = {
+    spec.name: spec
+    for spec in (
+        _spec(
+            "drift",
+            "table key change column",
+            dict.fromkeys(
+                (
+                    *("table", "key", "change", "column", "old", "new", "severity", "cause"),
+                    *("group_id", "renamed_from", "commit_sha"),
+                ),
+                TEXT,
+            ),
+        ),
+    )
+}
+
+
+def spec_of(name: str) -> Spec:
+    """Return the key and schema of a table, of a report or of another folder."""
+    return SPECS[name] if name in SPECS else OTHER[name]
+
 
 def build(name: str, rows: Iterable[Mapping[str, Any]], about: Mapping[str, Any]) -> pa.Table:
     """Return the Arrow table of some rows, sorted by key, with `about` in its metadata.
@@ -480,7 +503,7 @@ def build(name: str, rows: Iterable[Mapping[str, Any]], about: Mapping[str, Any]
     Raises TableError when a row lacks a column or has one too many, a value doesn't fit its type, or two
     rows share a key.
     """
-    spec = SPECS[name]
+    spec = spec_of(name)
     columns = spec.schema.names
     listed = list(rows)
     for row in listed:
@@ -522,7 +545,7 @@ def read(path: str | Path, name: str) -> list[dict[str, Any]]:
         table = pq.ParquetFile(path).read(use_threads=False)
     except (pa.ArrowException, OSError):
         raise TableError(f"{path}: not a readable Parquet file; delete it and run again.") from None
-    if not table.schema.equals(SPECS[name].schema):
+    if not table.schema.equals(spec_of(name).schema):
         raise TableError(f"{path}: not a `{name}` table of this version; delete it and run again.")
     rows: list[dict[str, Any]] = table.to_pylist()
     return rows

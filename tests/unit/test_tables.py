@@ -296,3 +296,12 @@ def test_what_is_not_the_table_is_refused(tmp_path: Path, kind: str) -> None:
 
 def test_the_list_of_tables_is_that_of_the_schemas() -> None:
     assert tuple(SPECS) == TABLES
+
+
+def test_tables_of_other_folders_are_none_of_a_report(tmp_path: Path) -> None:
+    """They are written and read as all others, and no report has them."""
+    assert not set(tables.OTHER) & set(SPECS)
+    for name, spec in tables.OTHER.items():
+        assert tuple(spec.schema.names[: len(spec.key)]) == spec.key
+        tables.write(tmp_path / "empty.parquet", name, [], ABOUT)
+        assert tables.read(tmp_path / "empty.parquet", name) == []

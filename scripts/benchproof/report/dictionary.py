@@ -41,6 +41,7 @@ TABLES: Final[Texts] = {
     "findings": "something that is wrong in the publication",
     "data_findings": "something that is wrong in the data behind the handles",
     "traffic": "what one stage asked one host for",
+    "drift": "a difference between two reports: of one column, or a row that is new, gone or not observed",
 }
 
 _SHARED: Final[Texts] = {
@@ -415,6 +416,19 @@ COLUMNS: Final[Mapping[str, Texts]] = {
             "waited_s": "seconds spent waiting between tries",
         },
     ),
+    "drift": {
+        "table": "the table that differs",
+        "key": "the row's key as a JSON list, in the order of the table's key; empty for a whole table",
+        "change": "added, removed, changed, renamed or not_observed",
+        "column": "the column that changed; null for a whole row",
+        "old": "its earlier value as text, lists as JSON; null for null and for a whole row",
+        "new": "its later value as text, lists as JSON; null for null and for a whole row",
+        "severity": "critical, major, minor or info: docs/drift.md says which change is which",
+        "cause": "upstream, storage, benchproof (another version) or config",
+        "group_id": "rows with one id are one change, seen in several places",
+        "renamed_from": "the key that a renamed row had; null for every other change",
+        "commit_sha": "the newest commit between the two that touches it; null when there is none to name",
+    },
 }
 
 #: Words that mean the same in every table that has them.
