@@ -24,6 +24,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 Cause = Literal[
+    "offline",
     "no_network",
     "dns",
     "refused",

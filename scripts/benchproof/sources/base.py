@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -121,4 +121,19 @@ class Source(Protocol):
 
     def is_ancestor(self, spec: RepoSpec, old: str, new: str) -> bool:
         """True when `old` is `new` or can be reached from it; raises as `commits` does for `new`."""
+        ...
+
+    def find(self, spec: RepoSpec, digits: str) -> list[str]:
+        """Return the full ids of the commits whose id begins with `digits`; none is an answer.
+
+        Raises Absent when there is no repository to look in, Unreachable when it cannot be asked.
+        """
+        ...
+
+    def bring(self, pins: Sequence[Pin]) -> None:
+        """Bring the commits and trees of many pins of one repository, in as few requests as the source
+        allows: `tree` of each then asks for little or nothing.
+
+        Raises Absent and Unreachable; what arrived before is kept.
+        """
         ...

@@ -38,7 +38,7 @@ class Content:
     def __init__(self, archive: zipfile.ZipFile, where: str) -> None:
         self._archive, self._where = archive, where
         self._names = set(archive.namelist())
-        self.entries = _parse_listing(archive.read(_LISTING))
+        self.entries = parse_listing(archive.read(_LISTING))
 
     def has(self, sha: str) -> bool:
         """True when the blob is in the archive."""
@@ -89,22 +89,23 @@ def save(path: Path, entries: Iterable[Entry], blobs: Iterable[tuple[str, bytes]
         private_file(path) as handle,
         zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
     ):
-        archive.writestr(_LISTING, _listing(entries))
+        archive.writestr(_LISTING, listing(entries))
         for sha, data in blobs:
             archive.writestr(f"blobs/{sha}", data)
             number += 1
     return number
 
 
-def _listing(entries: Iterable[Entry]) -> bytes:
-    """One entry per NUL-ended record: mode, id, size or '-', path; paths are any bytes but NUL."""
+def listing(entries: Iterable[Entry]) -> bytes:
+    """Return entries as bytes, each a NUL-ended record: mode, id, size or '-', and the path, any bytes."""
     return b"".join(
         f"{e.mode} {e.sha} {'-' if e.size is None else e.size} ".encode() + e.path + b"\0"
         for e in entries
     )
 
 
-def _parse_listing(data: bytes) -> list[Entry]:
+def parse_listing(data: bytes) -> list[Entry]:
+    """Return the entries that `listing` wrote; raises ValueError for bytes that it never writes."""
     entries = []
     for record in data.split(b"\0")[:-1]:
         mode, sha, size, path = record.split(b" ", 3)

@@ -62,10 +62,12 @@ class GitSource:
         *,
         timeout_s: float,
         tries: int,
+        offline: bool = False,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._vault, self._http, self._endpoint, self._mirrors = vault, http, endpoint, mirrors
         self._timeout_s, self._tries, self._sleep = timeout_s, tries, sleep
+        self._offline = offline
 
     def pin(self, spec: RepoSpec, as_of: datetime | None = None) -> Pin:
         """Resolve a ref with one `ls-remote` and bring its commit and trees into the mirror."""
@@ -123,6 +125,15 @@ class GitSource:
                 objects.prove("blob", sha, data, self._where(pin))
                 yield sha, data
 
+    def bring(self, pins: Sequence[Pin]) -> None:
+        """Bring what the mirror lacks at depth 1: one request for 1,500 commits."""
+        if not pins:
+            return
+        git, url = self._mirror(pins[0].repo), self._url(pins[0].repo, pins[0].resolved_repo)
+        lacking = self._lacks(git, [pin.commit_sha for pin in pins if pin.commit_sha])
+        for start in range(0, len(lacking), _IDS_AT_ONCE):
+            self._fetch_commits(git, url, lacking[start : start + _IDS_AT_ONCE])
+
     def _holding(self, pin: Pin) -> Git:
         """Return the mirror with the pinned commit in it: a mirror may have been deleted since, and the
         other source may have made the pin.
@@ -130,7 +141,7 @@ class GitSource:
         assert pin.commit_sha is not None
         git = self._mirror(pin.repo)
         if pin.commit_sha not in git.sizes([pin.commit_sha]):
-            self._fetch_commit(git, self._url(pin.repo, pin.resolved_repo), pin.commit_sha)
+            self._fetch_commits(git, self._url(pin.repo, pin.resolved_repo), [pin.commit_sha])
         return git
 
     # -- pinning ------------------------------------------------------------------------------------
@@ -141,7 +152,7 @@ class GitSource:
             sha = self._last_before(spec, url, sha, as_of)
         git = self._mirror(spec.repo)
         if sha not in git.sizes([sha]):
-            self._fetch_commit(git, url, sha)
+            self._fetch_commits(git, url, [sha])
         with git.objects() as reader:
             kind, data = reader.read(sha)
         if kind != "commit":
@@ -251,7 +262,7 @@ class GitSource:
         its ancestors, so that one that is here is here with its past. The main mirror stays shallow.
         """
         git = self._opened(self._whole_past(spec))
-        if not wanted or self._lacks(git, wanted):
+        if self._lacks(git, wanted) if wanted else not self._offline:
             refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]
             # Pruned: a branch `a` that is gone would stand in the way of a new `a/b`.
             self._fetch(git, url, ["--filter=blob:none", "--prune"], refspecs)
@@ -279,20 +290,33 @@ class GitSource:
         here = git.sizes(wanted)
         return [sha for sha in wanted if sha not in here]
 
+    def find(self, spec: RepoSpec, digits: str) -> list[str]:
+        """Look among all commits of the history mirror; a whole id is fetched if need be."""
+        if not _SHA.fullmatch(digits):
+            return self._commits_named(self._past(spec), digits)
+        try:
+            return self._commits_named(self._past(spec, digits), digits)
+        except Absent as error:
+            if error.status != "ref_missing":
+                raise
+            return []
+
+    @staticmethod
+    def _commits_named(git: Git, digits: str) -> list[str]:
+        named = git.local("rev-parse", f"--disambiguate={digits}")
+        form = "--batch-check=%(objectname) %(objecttype)"
+        kinds = git.local("cat-file", form, stdin=named).decode().splitlines()
+        return [sha for sha, kind in map(str.split, kinds) if kind == "commit"]
+
     def _full_id(self, spec: RepoSpec, url: str) -> str:
-        out = (
-            self._history(spec, url)
-            .local("rev-parse", f"--disambiguate={spec.ref}")
-            .decode()
-            .split()
-        )
-        if len(out) > 1:
+        found = self._commits_named(self._history(spec, url), spec.ref)
+        if len(found) > 1:
             raise ConfigError(
-                f"config: ref {spec.ref} of {spec.repo} fits {len(out)} objects; write more digits."
+                f"config: ref {spec.ref} of {spec.repo} fits {len(found)} commits; write more digits."
             )
-        if not out:
+        if not found:
             raise Absent("ref_missing", f"{spec.repo}@{spec.ref}")
-        return out[0]
+        return found[0]
 
     def _last_before(self, spec: RepoSpec, url: str, sha: str, as_of: datetime) -> str:
         git = self._history(spec, url, sha)
@@ -304,10 +328,10 @@ class GitSource:
 
     # -- fetching -----------------------------------------------------------------------------------
 
-    def _fetch_commit(self, git: Git, url: str, sha: str) -> None:
-        """Bring one commit with its trees and smallest blobs: one request after the handshake."""
+    def _fetch_commits(self, git: Git, url: str, ids: list[str]) -> None:
+        """Bring commits with their trees and smallest blobs: one request after the handshake."""
         options = ["--depth=1", f"--filter=blob:limit={SMALL_BYTES}"]
-        self._fetch(git, url, options, [f"+{sha}:refs/benchproof/pins/{sha}"])
+        self._fetch(git, url, options, [f"+{sha}:refs/benchproof/pins/{sha}" for sha in ids])
 
     def _fetch_blobs(self, git: Git, url: str, ids: list[str]) -> None:
         """Bring exactly these blobs. Ids go as arguments in batches: --stdin needs git 2.29.
@@ -328,6 +352,10 @@ class GitSource:
         self, git: Git, url: str, command: list[str], rest: list[str], most: int | None = None
     ) -> bytes:
         """Run a network command, again after passing faults; traffic is counted per host."""
+        if self._offline:
+            raise Unreachable(
+                "offline", self._shown(url), "The vault lacks it; run without `offline`."
+            )
         serving = [] if _host(url) else [f"--upload-pack={_UPLOAD_PACK}"]
         arguments = ["-c", f"remote.origin.url={url}", *command, *serving, *rest]
         attempt = 0

@@ -13,7 +13,8 @@ import base64
 import binascii
 import logging
 import re
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
@@ -23,7 +24,7 @@ from benchproof import jsontext
 from benchproof.concurrency import map_concurrently
 from benchproof.errors import Absent, AllowanceTooSmall, ProofError, Unreachable, Unreadable
 from benchproof.http import Http, Response, server_time
-from benchproof.sources import objects, ranges
+from benchproof.sources import content, objects, ranges
 from benchproof.sources.base import SMALL_BYTES, Commit, Entry, Pin, RepoSpec
 from benchproof.sources.github_ranges import Lists, instant
 
@@ -74,8 +75,10 @@ class GitHubSource:
 
     name = "github"
 
-    def __init__(self, http: Http, api: str, raw: str, store: BlobStore) -> None:
-        self._http, self._store = http, store
+    def __init__(
+        self, http: Http, api: str, raw: str, store: BlobStore, *, offline: bool = False
+    ) -> None:
+        self._http, self._store, self._offline = http, store, offline
         self._api, self._raw = api.rstrip("/"), raw.rstrip("/")
 
     # -- pin ---------------------------------------------------------------------------------------
@@ -163,14 +166,34 @@ class GitHubSource:
     def tree(self, pin: Pin) -> list[Entry]:
         """Return the pinned tree's leaves, sorted by path and proven to rebuild to `pin.tree_sha`.
 
-        Raises ProofError, Unreachable, and Absent when GitHub no longer gives the tree.
+        A listing is kept by the id of its tree. Raises ProofError, Unreachable, and Absent when GitHub no
+        longer gives the tree.
         """
         assert pin.tree_sha is not None
-        found = self._list(pin, pin.tree_sha, recursive=True)
-        if found.truncated:
-            found = self._walk(pin, pin.tree_sha)
-        self._prove(pin, found)
+        found = self._kept(pin)
+        if found is None:
+            found = self._list(pin, pin.tree_sha, recursive=True)
+            if found.truncated:
+                found = self._walk(pin, pin.tree_sha)
+            self._prove(pin, found)
+            packed = zlib.compress(content.listing([*found.leaves, *found.folders]), 1)
+            self._store.put(pin.tree_sha, packed)
         return sorted(found.leaves, key=lambda entry: entry.path)
+
+    def _kept(self, pin: Pin) -> _Listing | None:
+        """Return a listing that came earlier, None when there is none that still proves its tree."""
+        assert pin.tree_sha is not None
+        packed = self._store.get(pin.tree_sha)
+        if packed is None:
+            return None
+        found = _Listing()
+        try:
+            for entry in content.parse_listing(zlib.decompress(packed)):
+                (found.folders if objects.is_folder(entry.mode) else found.leaves).append(entry)
+            self._prove(pin, found)
+        except (zlib.error, ValueError, ProofError, Unreachable):
+            return None
+        return found
 
     def _walk(self, pin: Pin, root: str) -> _Listing:
         """List a tree that is too large for one answer folder by folder, as deep as it must be."""
@@ -255,6 +278,7 @@ class GitHubSource:
             else:
                 missing.append((sha, path))
         if missing:
+            self._refuse_offline(f"{_at(pin)}: {len(missing)} blobs")
             self._check_allowance(len(missing))
             yield from map_concurrently(
                 lambda item: self._fetch(pin, *item), missing, self._http.connections
@@ -262,6 +286,7 @@ class GitHubSource:
 
     def _fetch(self, pin: Pin, sha: str, path: bytes) -> tuple[str, bytes]:
         what = f"{_at(pin)}: {objects.quote_path(path)}"
+        self._refuse_offline(what)
         response = self._http.get(
             f"{self._raw}/{_name(pin)}/{pin.commit_sha}/{quote(path)}",
             what=what,
@@ -342,8 +367,10 @@ class GitHubSource:
     def _trees(self, spec: RepoSpec, needed: list[list[str]]) -> Iterator[tuple[str, list[Entry]]]:
         """Yield each distinct tree once, in the order in which they are needed."""
         ids = list(dict.fromkeys(sha for row in needed for sha in row))
-        if ids:
-            self._check_allowance(len(ids))
+        lacking = [sha for sha in ids if sha != objects.EMPTY_TREE and self._store.get(sha) is None]
+        if lacking:
+            self._refuse_offline(f"{spec.repo}: {len(lacking)} trees")
+            self._check_allowance(len(lacking))
 
         def listed(sha: str) -> tuple[str, list[Entry]]:
             pin = Pin(spec.repo, "", "ok", None, sha, sha, None, spec.repo, None, self.name)
@@ -355,7 +382,18 @@ class GitHubSource:
 
         yield from map_concurrently(listed, ids, self._http.connections)
 
+    def find(self, spec: RepoSpec, digits: str) -> list[str]:
+        """Ask for the commit; of several that fit, GitHub names none."""
+        return self._lists(spec).find(digits)
+
+    def bring(self, pins: Sequence[Pin]) -> None:
+        """Bring nothing: REST gives each tree by itself, when it is asked for."""
+
     # -- requests ----------------------------------------------------------------------------------
+
+    def _refuse_offline(self, what: str) -> None:
+        if self._offline:
+            raise Unreachable("offline", what, "The vault lacks it; run without `offline`.")
 
     def _ask(self, path: str, what: str) -> tuple[int, Any]:
         """Return status and parsed JSON of a REST answer, None for what is no 200.
@@ -363,6 +401,7 @@ class GitHubSource:
         Text that is no JSON is asked for once more: what closes a connection early, or a login page
         of a network, may be gone by then.
         """
+        self._refuse_offline(what)
         for _ in range(2):
             response = self._http.get(
                 f"{self._api}/{path}",

@@ -95,6 +95,18 @@ class Lists:
             raise Unreachable("malformed", f"{what}: the answer compares nothing")
         return known
 
+    def find(self, digits: str) -> list[str]:
+        """Return the commit whose id begins with these digits, in one request; nothing without one."""
+        what = f"{self._repo}@{digits}"
+        status, value = self._ask(f"repos/{self._repo}/commits/{digits}", what)
+        if status in (404, 422):
+            error = self._nowhere(digits)
+            if isinstance(error, Absent) and error.status == "ref_missing":
+                return []
+            raise error
+        (sha,) = self._rows(status, [value], what)
+        return [sha] if sha.startswith(digits) else []
+
     def described(self, sha: str) -> objects.Commit:
         """Return one commit, by its full id."""
         what = f"{self._repo}@{sha[:12]}"

@@ -26,13 +26,20 @@ def open_http(settings: Mapping[str, Any]) -> Http:
 
 
 def open_source(settings: Mapping[str, Any], vault: Vault, http: Http) -> Source:
-    """Return the source that the configuration names; each is imported only where it is used."""
+    """Return the source that the configuration names; each is imported only where it is used.
+
+    An offline one answers from the vault, and is Unreachable (offline) for what the vault lacks.
+    """
     endpoints, limits = settings["endpoints"], settings["http"]
     if settings["source"] == "github":
         from benchproof.sources.github import GitHubSource
 
         return GitHubSource(
-            http, endpoints["github_api"], endpoints["github_raw"], BlobStore(vault)
+            http,
+            endpoints["github_api"],
+            endpoints["github_raw"],
+            BlobStore(vault),
+            offline=settings["offline"],
         )
     if shutil.which("git") is None:
         raise ConfigError("there is no git in PATH: `apt-get install git`, or set source=github.")
@@ -45,4 +52,5 @@ def open_source(settings: Mapping[str, Any], vault: Vault, http: Http) -> Source
         settings["git_mirrors"],
         timeout_s=limits["timeout_s"],
         tries=limits["tries"],
+        offline=settings["offline"],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -56,16 +56,25 @@ def upstream(past: Past) -> Iterator[Upstream]:
         assert not served.errors, served.errors
 
 
-def opened(vault: Vault, endpoint: str, **mirrors: str) -> GitSource:
+def opened(vault: Vault, endpoint: str, *, offline: bool = False, **mirrors: str) -> GitSource:
     http = Http([endpoint], environ={}, sleep=lambda _: None, tries=1)
     named = {f"demo/{name}": path for name, path in mirrors.items()}
-    return GitSource(vault, http, endpoint, named, timeout_s=1, tries=1, sleep=lambda _: None)
+    return GitSource(
+        vault,
+        http,
+        endpoint,
+        named,
+        timeout_s=1,
+        tries=1,
+        offline=offline,
+        sleep=lambda _: None,
+    )
 
 
-def rest(upstream: Upstream, vault: Vault) -> GitHubSource:
+def rest(upstream: Upstream, vault: Vault, *, offline: bool = False) -> GitHubSource:
     api, raw = f"{upstream.url}/api", f"{upstream.url}/raw"
     http = Http([], authorized=[api, raw], environ={}, sleep=lambda _: None, tries=1)
-    return GitHubSource(http, api, raw, BlobStore(vault))
+    return GitHubSource(http, api, raw, BlobStore(vault), offline=offline)
 
 
 @pytest.fixture(params=["git", "github"])
@@ -162,6 +171,53 @@ def test_a_renamed_repository_has_its_past(either: Source, past: Past, upstream:
     upstream.git.aliases["demo/new"] = "demo/one"
     upstream.add("rename", r"/demo/one(\.git|/|$)", to="demo/new")
     assert len(either.commits(SPEC, past.main[4])) == 5
+
+
+@pytest.mark.parametrize("digits", [7, 40])
+def test_a_commit_is_found_by_its_first_digits(either: Source, past: Past, digits: int) -> None:
+    assert either.find(SPEC, past.main[1][:digits]) == [past.main[1]]
+    assert either.find(SPEC, "0" * digits) == []
+    root = git(past.place, "rev-parse", "main^{tree}")
+    assert either.find(SPEC, root[:digits]) == []
+    shutil.rmtree(past.place)
+    with pytest.raises(Absent) as met:
+        either.find(SPEC, "1" * digits)
+    assert met.value.status == "missing"
+
+
+def test_what_came_is_told_again_offline(
+    either: Source, past: Past, upstream: Upstream, tmp_path: Path
+) -> None:
+    pins = [either.pin(replace(SPEC, ref=sha)) for sha in past.main]
+    either.bring(pins)
+    trees = [either.tree(pin) for pin in pins]
+    wanted = {entry.sha: entry.path for entries in trees for entry in entries}
+    told = dict(either.blobs(pins[-1], wanted))
+    upstream.log.reset()
+    vault = Vault(tmp_path / "vault")
+    offline: Source = rest(upstream, vault, offline=True)
+    if either.name == "git":
+        offline = opened(vault, f"{upstream.url}/git", offline=True)
+    offline.bring(pins)
+    assert [offline.tree(pin) for pin in pins] == trees
+    assert dict(offline.blobs(pins[-1], wanted)) == told
+    for ask in (offline.commits, offline.find):
+        with pytest.raises(Unreachable) as met:
+            ask(SPEC, "0" * 40)
+        assert met.value.cause == "offline"
+    assert upstream.requests() == []
+
+
+def test_many_commits_come_in_one_request(
+    source: GitSource, past: Past, upstream: Upstream
+) -> None:
+    pin = source.pin(SPEC)
+    upstream.log.reset()
+    pins = [replace(pin, commit_sha=sha, tree_sha=None) for sha in past.main]
+    source.bring(pins)
+    source.bring(pins)
+    asked = [request.path.rsplit("/", 1)[-1] for request in upstream.requests("git")]
+    assert asked == ["refs", "git-upload-pack", "git-upload-pack"]
 
 
 def test_paths_are_bytes_or_not_known(source: GitSource, github: GitHubSource, past: Past) -> None:
