@@ -168,3 +168,23 @@ def test_a_query_leaves_no_thread_behind(asked: Tables) -> None:
     for _ in range(20):
         asked.value("SELECT 1")
     assert threading.active_count() == before
+
+
+def test_a_text_may_be_called_as_what_is_refused(asked: Tables) -> None:
+    named = "SELECT count(*) FROM runs WHERE model = 'random()' OR model = 'o''now'"
+    assert asked.value(named) == 0
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT count(*) FROM runs -- '\nWHERE random() > 2 -- '",
+        "SELECT count(*) FROM runs /* ' */ WHERE random() > 2 /* ' */",
+        "SELECT count(*) AS \"'\" FROM runs WHERE random() > 2 OR model = ''''",
+        "SELECT E'\\'' || random() || ' ' FROM runs LIMIT 1",
+        "SELECT $$'$$ || random() || $$'$$ FROM runs LIMIT 1",
+    ],
+)
+def test_no_quote_hides_what_is_refused(asked: Tables, query: str) -> None:
+    with pytest.raises(RefusedQueryError, match="changes without the tables"):
+        asked.value(query)
