@@ -119,14 +119,14 @@ values = st.recursive(
 
 
 @given(values)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_it_agrees_with_pythons_own_reader(value: Any) -> None:
     text = json.dumps(value)
     assert repr(jsontext.loads(text.encode()).value) == repr(json.loads(text))
 
 
 @given(st.binary(max_size=60))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_no_bytes_raise_anything_else(data: bytes) -> None:
     with contextlib.suppress(Unreadable):
         jsontext.loads(data)

@@ -171,7 +171,7 @@ sizes = st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), max_size=6)
 
 
 @given(sizes, st.randoms())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_what_is_built_holds_what_was_given_in_any_order(
     found: list[int | None], random: Any
 ) -> None:

@@ -64,7 +64,7 @@ def test_the_interval_is_students_and_not_clipped(
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_interval_is_symmetric_and_blind_to_order(means: list[float]) -> None:
     mean, low, high = interval(means)
     assert mean is not None

@@ -15,7 +15,7 @@ from benchproof.grading import NO_ANSWER, Verdict, compile_rule
 from benchproof.grading.columns import STATUSES, Columns, grade_columns, supports
 from benchproof.grading.verdict import EDGES, FAILURE_MODES
 
-MODEST = settings(max_examples=200, deadline=None)
+MODEST = settings(max_examples=200)
 PLAIN = st.integers(-30, 30) | st.floats(-30, 30) | st.sampled_from([0.1, 0.2, 0.3, 0.4, 0.7, 1.1])
 ODD = (
     st.none()

@@ -126,7 +126,7 @@ COMPOSED = st.fixed_dictionaries(
         "score_threshold": SCALARS,
     },
 )
-MODEST = settings(max_examples=80, deadline=None)
+MODEST = settings(max_examples=80)
 
 
 def configs(kind: str) -> st.SearchStrategy[Any]:
@@ -163,7 +163,7 @@ def test_any_json_gives_a_verdict_that_fits_together(kind: str, data: st.DataObj
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.data())
 def test_any_json_is_regraded_and_read_wrongly(kind: str, data: st.DataObject) -> None:
     """Records and trap readings take any configuration and answer, and so does one's own."""

@@ -56,7 +56,7 @@ PLAIN = st.fixed_dictionaries(
     }
 )
 ANSWERS = st.dictionaries(NAMES, NUMBERS | SCALARS, max_size=3)
-MODEST = settings(max_examples=200, deadline=None)
+MODEST = settings(max_examples=200)
 
 
 @MODEST
@@ -88,7 +88,7 @@ def test_any_type_gives_a_status(kind: Any, config: Any, answer: Any) -> None:
     assert grade(kind, config, NO_ANSWER).status == "no_submission"
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(PLAIN | CONFIGS, ANSWERS)
 @example({"ground_truth": {"a": 0.1}, "tolerances": {"a": {"value": 0.3}}}, {"a": 0.4})
 @example(
@@ -103,7 +103,7 @@ def test_the_shortcut_changes_nothing(config: Any, answer: Any) -> None:
     assert rule.grade(answer) == full
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(NUMBERS, st.integers(-8, 8), SIZES.filter(math.isfinite), st.booleans(), st.booleans())
 def test_the_shortcut_near_the_bound(
     truth: float, steps: int, size: float, paired: bool, low: bool

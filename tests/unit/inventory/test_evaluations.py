@@ -105,7 +105,7 @@ def grader(draw: st.DrawFn, depth: int = 2) -> Any:
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_nothing_planted_in_what_carries_answers_reaches_a_row(data: st.DataObject) -> None:
     """Law 2, for grader, graders, canary and notes of any shape."""
     places = {

@@ -153,7 +153,7 @@ values = st.recursive(
 
 
 @given(values)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_value_raises(value: Any) -> None:
     found = parse(value, "evals")
     assert found.shape in ("a", "b", "c", "d", "unknown")

@@ -61,7 +61,7 @@ def test_every_form_is_found(form: str, value: str) -> None:
     st.binary(max_size=4),
     st.binary(max_size=4),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_base64_is_found_at_any_alignment(value: str, before: bytes, after: bytes) -> None:
     data = base64.b64encode(before + value.encode() + after)
     assert Needles([value]).hits("place", data)

@@ -194,7 +194,7 @@ texts = st.text(max_size=120)
 
 
 @given(texts, texts, st.lists(texts, max_size=4), st.integers(0, 40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_text_makes_it_larger(notice: str, folder: str, found: list[str], number: int) -> None:
     made = facts(
         [f"r{n}" for n in range(number)],

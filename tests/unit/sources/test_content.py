@@ -46,7 +46,7 @@ entries = st.builds(
 
 
 @given(st.lists(entries, max_size=5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_bytes_in_a_path_survive(listing: list[Entry]) -> None:
     assert content.parse_listing(content.listing(listing)) == listing
 
