@@ -15,15 +15,13 @@ include: "rules/storage.smk"
 include: "rules/regrade.smk"
 include: "rules/summarise.smk"
 include: "rules/report.smk"
+include: "rules/history.smk"
 
 
 rule all:
     default_target: True
     input:
-        AUDIT.tables,
-        AUDIT.result("report.html"),
-        AUDIT.result("summary.md"),
-        AUDIT.result("seal.json"),
+        AUDIT.wanted,
 
 
 onstart:

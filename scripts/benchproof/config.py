@@ -25,14 +25,27 @@ from benchproof.vault import slug
 SCHEMA = Path(__file__).resolve().parents[2] / "config" / "schema.yaml"
 #: Begins the label of an audit of the past.
 AS_OF = "asof-"
+#: The folder of past commits, below `results`; also the label of a run that audits a list of them.
+HISTORY = "history"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_COMMIT = re.compile(r"(?:(?P<name>[A-Za-z0-9._/-]+)@)?(?P<digits>[0-9a-f]{7,40})", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A commit that `as_of` lists: as it was written, its digits, and the members that may hold it."""
+
+    text: str
+    digits: str
+    repos: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """A valid configuration. `family` is already narrowed by `only`; `members` counts the whole family.
 
-    `merged` holds every key; how the world is asked stands there alone, for the stages that ask it.
+    `as_of` is a day; `commits` is what `as_of` lists instead, and empty otherwise. `merged` holds every
+    key; how the world is asked stands there alone, for the stages that ask it.
     """
 
     date: str
@@ -40,6 +53,7 @@ class Config:
     members: int
     offline: bool
     as_of: str | None
+    commits: tuple[Asked, ...]
     results: str
     resources: str
     notice: str | None
@@ -48,7 +62,9 @@ class Config:
 
     @property
     def label(self) -> str:
-        """Name of the report's folder: the date, or asof-<day> for an audit of the past."""
+        """Name of the report's folder: the date, asof-<day> for an audit of the past, or `history`."""
+        if self.commits:
+            return HISTORY
         return f"{AS_OF}{self.as_of}" if self.as_of else self.date
 
     @property
@@ -58,14 +74,16 @@ class Config:
 
     def content_digest(self) -> str:
         """sha256 hex over the keys that content tables depend on; endpoints, folders and limits are not."""
-        family = [[s.repo, s.ref, s.evals, s.runs] for s in self.family]
-        content = {
-            "family": family,
-            "as_of": self.as_of,
-            "notice": self.notice,
-            "disclose": self.disclose,
-        }
-        return sha256(canonical(content).encode()).hexdigest()
+        return content_digest(self.family, self.as_of, self.notice, self.disclose)
+
+
+def content_digest(
+    family: Iterable[RepoSpec], as_of: str | None, notice: str | None, disclose: str
+) -> str:
+    """Return the sha256 hex over what content tables depend on."""
+    members = [[s.repo, s.ref, s.evals, s.runs] for s in family]
+    content = {"family": members, "as_of": as_of, "notice": notice, "disclose": disclose}
+    return sha256(canonical(content).encode()).hexdigest()
 
 
 def today() -> str:
@@ -82,12 +100,15 @@ def load(raw: Mapping[str, Any], day: str) -> Config:
     _validate(merged)
     family = tuple(RepoSpec(**member) for member in merged["family"])
     _refuse_duplicates(family)
+    audited = _narrow(family, merged["only"])
+    as_of = merged["as_of"]
     return Config(
         date=merged["date"] or day,
-        family=_narrow(family, merged["only"]),
+        family=audited,
         members=len(family),
         offline=merged["offline"],
-        as_of=merged["as_of"],
+        as_of=as_of if isinstance(as_of, str) else None,
+        commits=tuple(_asked(item, audited) for item in as_of) if isinstance(as_of, list) else (),
         results=_tidy(merged["results"]),
         resources=_tidy(merged["resources"]),
         notice=merged["notice"],
@@ -131,8 +152,10 @@ def _coerce(value: Any, schema: Mapping[str, Any]) -> Any:
     if isinstance(value, list):
         items = schema.get("items", {})
         return [_coerce(item, items) for item in value]
-    if value is None and "array" in types:
+    if value is None and "array" in types and "null" not in types:
         return []
+    if schema.get("format") == "commit" and type(value) is int:
+        return str(value)
     if value is None and types == ["object"]:
         return {}
     return _coerce_text(value, types) if isinstance(value, str) else value
@@ -148,7 +171,7 @@ def _coerce_text(value: str, types: list[str]) -> Any:
         return int(text)
     if "number" in types and re.fullmatch(r"[+-]?\d{1,18}(\.\d{1,18})?", text):
         return float(text) if "." in text else int(text)
-    if "array" in types:
+    if "array" in types and ("string" not in types or text[:1] == "[" or _COMMIT.fullmatch(text)):
         return [part.strip() for part in text.strip("[]").split(",") if part.strip()]
     return value
 
@@ -158,6 +181,7 @@ def _validate(merged: dict[str, Any]) -> None:
 
     checker = FormatChecker(formats=())
     checker.checks("day")(_is_day)
+    checker.checks("commit")(_is_commit)
     checker.checks("endpoint")(is_endpoint)
     checker.checks("remote")(_is_remote)
     checker.checks("finite")(_is_finite)
@@ -235,6 +259,10 @@ def _is_day(value: object) -> bool:
     return True
 
 
+def _is_commit(value: object) -> bool:
+    return not isinstance(value, str) or _COMMIT.fullmatch(value) is not None
+
+
 def _is_finite(value: object) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
@@ -286,21 +314,32 @@ def _refuse_duplicates(family: tuple[RepoSpec, ...]) -> None:
             raise ConfigError(f"config: `family` names {name} twice; keep one entry.")
 
 
+def _asked(text: str, family: tuple[RepoSpec, ...]) -> Asked:
+    """Return what one item of `as_of` asks for; without a name every audited member may hold it."""
+    found = _COMMIT.fullmatch(text)
+    assert found is not None
+    name = found["name"]
+    held = family if name is None else (_member(name, family, "as_of"),)
+    return Asked(text, found["digits"].lower(), tuple(spec.repo for spec in held))
+
+
 def _narrow(family: tuple[RepoSpec, ...], only: list[str]) -> tuple[RepoSpec, ...]:
     """Return the members that `only` names, in family order; all when it is empty."""
+    chosen = {_member(name, family, "only") for name in only}
+    return tuple(spec for spec in family if not only or spec in chosen)
+
+
+def _member(name: str, family: tuple[RepoSpec, ...], key: str) -> RepoSpec:
+    """Return the member of a name, owner/name or the short one where it is unique."""
     short = [spec.repo.split("/", 1)[1] for spec in family]
     known = {spec.repo: spec for spec in family}
     known |= {
         name: spec for name, spec in zip(short, family, strict=True) if short.count(name) == 1
     }
-    for name in only:
-        if name not in known:
-            close = difflib.get_close_matches(name, list(known), n=1)
-            remedy = (
-                f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}."
-            )
-            raise ConfigError(
-                f"config: `only` names {_short(name)}, which is not in `family`; {remedy}"
-            )
-    chosen = {known[name] for name in only}
-    return tuple(spec for spec in family if not only or spec in chosen)
+    if name not in known:
+        close = difflib.get_close_matches(name, list(known), n=1)
+        remedy = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}."
+        raise ConfigError(
+            f"config: `{key}` names {_short(name)}, which is not in `family`; {remedy}"
+        )
+    return known[name]

@@ -42,7 +42,7 @@ def run(main: Callable[[Job], None], snakemake: Any) -> None:
         _fail(str(error))
     except Exception as error:  # the rim of the process: nothing above could withhold the text
         _fail(
-            f"internal error {type(error).__name__} at {_place(error)}; report it. (Text withheld.)"
+            f"internal error {type(error).__name__} at {place_of(error)}; report it. (Text withheld.)"
         )
     if type(snakemake).__module__.startswith("snakemake."):
         _leave()
@@ -216,7 +216,7 @@ def _fail(message: str) -> None:
     sys.exit(1)
 
 
-def _place(error: BaseException) -> str:
+def place_of(error: BaseException) -> str:
     """Where an exception rose: file and line of the innermost frame of ours, without any text."""
     frames = [
         frame

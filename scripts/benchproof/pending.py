@@ -19,7 +19,9 @@ from benchproof.vault import Vault, read_json, write_json
 
 #: Stages that ask the signer or the storage; each leaves a list of what it did not learn.
 STORAGE = ("resolve", "probe", "peek", "fetch")
-STAGES = ("pin", "mirror", *STORAGE)
+#: The stage that derives the past; each repository leaves a list of its own, whatever the report's state.
+PAST = "history"
+STAGES = ("pin", "mirror", *STORAGE, PAST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +46,12 @@ class Pending:
     def unknown(self) -> list[Unknown]:
         """Return what the stages that have run did not learn, in stage and family order.
 
-        A finished report has learnt everything, whatever became of the vault since.
+        A finished report has learnt everything, whatever became of the vault; the past is no part of it.
         """
+        past = self._unlearnt_past()
         if self._finished():
-            return []
-        return [*self._unpinned(), *self._unmirrored(), *self._unlearnt()]
+            return past
+        return [*self._unpinned(), *self._unmirrored(), *self._unlearnt(), *past]
 
     def prepare(self, *, bump: bool) -> None:
         """Create missing markers; with `bump`, change those of stages that have something to ask again."""
@@ -61,6 +64,15 @@ class Pending:
                 write_json(marker, {"attempt": attempt + 1})
         # After the marker: a kill between the two costs a further run, the other way round the file.
         self._reopen_fetches({item.item for item in unknown if item.stage == "fetch"})
+
+    def _unlearnt_past(self) -> list[Unknown]:
+        paths = sorted((self._work / "open").glob(f"{PAST}.*.json"))
+        names = [path.name.removeprefix(f"{PAST}.").removesuffix(".json") for path in paths]
+        return [
+            Unknown(PAST, f"{name.replace('+', '/')}@{item}", str(cause))
+            for name, path in zip(names, paths, strict=True)
+            for item, cause in read_json(path)
+        ]
 
     def _unlearnt(self) -> list[Unknown]:
         found = []

@@ -79,10 +79,10 @@ def mirror(source: Source | None, vault: Vault, spec: RepoSpec, pin: Pin) -> dic
     except (Unreachable, MalformedObjectError, Absent, Moved, AllowanceTooSmall) as error:
         # What left after it was pinned keeps its pin; the others go on.
         log.warning("%s: %s", spec.repo, error)
-        return {"status": "unknown", "reason": _reason(error), "commit_sha": commit, "blobs": 0}
+        return {"status": "unknown", "reason": reason_of(error), "commit_sha": commit, "blobs": 0}
 
 
-def _reason(error: BenchproofError) -> str:
+def reason_of(error: BenchproofError) -> str:
     """The fixed code of what kept content away, for the tables."""
     if isinstance(error, Unreachable):
         return error.cause

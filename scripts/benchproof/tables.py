@@ -473,10 +473,31 @@ SPECS: dict[str, Spec] = {
     )
 }
 
-#: Tables of other folders than a report's: what is made of several reports.
+#: Tables of other folders than a report's: what is made of several reports, or of many commits.
 OTHER: dict[str, Spec] = {
     spec.name: spec
     for spec in (
+        _spec(
+            "timeline",
+            "repo position",
+            {
+                "repo": TEXT,
+                "position": WHOLE,
+                "commit_sha": TEXT,
+                "committed_at": INSTANT,
+                "parents": WHOLE,
+                "changed_paths": WHOLE,
+                "shape": TEXT,
+                **dict.fromkeys(
+                    (
+                        *("rows", "evals", "files", "orphans", "dangling", "graders", "handles"),
+                        *("runs", "graded", "agreeing", "critical", "major", "minor", "info"),
+                    ),
+                    WHOLE,
+                ),
+                **_STATUS,
+            },
+        ),
         _spec(
             "drift",
             "table key change column",

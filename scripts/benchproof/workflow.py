@@ -18,6 +18,7 @@ from typing import Any
 from benchproof import config as configuration
 from benchproof import provenance
 from benchproof.errors import BenchproofError, ConfigError, LeaseHeld
+from benchproof.history.plan import Plan
 from benchproof.lease import Lease
 from benchproof.outputs import ERROR, TABLES, write_config
 from benchproof.pending import Pending
@@ -31,6 +32,7 @@ DAY = "BENCHPROOF_DATE"
 PROTOCOLS = {
     "pin_commits": 1,
     "mirror_content": 1,
+    "list_commits": 1,
     "resolve_handles": 1,
     "probe_sizes": 1,
     "peek_snapshots": 1,
@@ -58,6 +60,7 @@ class Audit:
         self._work = self.vault.work(self.config.results, self.config.label)
         self._lease = Lease(self.vault.root)
         self._pending = Pending(self.vault, self.config, self._work, Path(self.out))
+        self.past = Plan(self.config, self.result("pins"), self.code)
 
     @classmethod
     def open(cls, raw: Mapping[str, Any]) -> Audit:
@@ -83,6 +86,13 @@ class Audit:
     def tables(self) -> list[str]:
         """Paths of every table that a report is written from."""
         return [self.result(name) for name in TABLES]
+
+    @property
+    def wanted(self) -> list[str]:
+        """Files of the default target: a whole report, or the past that `as_of` lists."""
+        if self.config.commits:
+            return [*self.past.tables, self.past.page]
+        return [*self.tables, *map(self.result, ("report.html", "summary.md", "seal.json"))]
 
     def claimed(self, targets: Collection[str], inner: bool) -> list[str]:
         """Return the tables that claims are checked against: the content's, and those of the data that
@@ -126,6 +136,7 @@ class Audit:
         return {
             "label": self.config.label,
             "as_of": self.config.as_of,
+            "commits": len(self.config.commits),
             "members": self.config.members,
             "family": [
                 {"repo": s.repo, "ref": s.ref, "evals": s.evals, "runs": s.runs}
@@ -183,7 +194,7 @@ class Audit:
         try:
             self.vault.create()
             # Snakemake would make these with the umask's rights.
-            for name in ("findings", "staging", "fetched"):
+            for name in ("findings", "staging", "fetched", "history"):
                 private_folder(self._work / name)
             self._pending.prepare(bump=not dry_run and not self.config.offline)
             if not dry_run and is_complete(Path(self.out)):

@@ -314,6 +314,55 @@ def test_a_mirror_may_be_a_path_or_a_url(remote: str) -> None:
 
 def test_as_of_names_the_folder() -> None:
     assert load(as_of="2026-08-01").label == "asof-2026-08-01"
+    assert load(as_of="2026-08-01").commits == ()
+
+
+WHOLE = "4a7d2b0" + "0" * 33
+
+
+@pytest.mark.parametrize(
+    ("given", "digits"),
+    [
+        (["78f25fc", WHOLE], ["78f25fc", WHOLE]),
+        ("[78f25fc, scbench@4A7D2B0]", ["78f25fc", "4a7d2b0"]),
+        ("78f25fc", ["78f25fc"]),
+        ("latchbio/scbench@78f25fc", ["78f25fc"]),
+        ([1234567], ["1234567"]),
+    ],
+    ids=["list", "text", "one", "one-of-a-repository", "digits-alone"],
+)
+def test_as_of_may_list_commits(given: object, digits: list[str]) -> None:
+    found = load(as_of=given)
+    assert [item.digits for item in found.commits] == digits
+    assert (found.as_of, found.label) == (None, "history")
+
+
+def test_a_listed_commit_is_looked_for_where_it_may_be() -> None:
+    found = load(as_of=["78f25fc", "scbench@4a7d2b0"], only=["scbench", "epibench"])
+    every = ("latchbio/scbench", "latchbio/epibench")
+    assert [item.repos for item in found.commits] == [every, every[:1]]
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        ([], "a list of commits"),
+        (["78f25f"], "7 to 40 hex digits"),
+        (["main"], "7 to 40 hex digits"),
+        ([True], "7 to 40 hex digits"),
+        (["x@y@4a7d2b0"], "7 to 40 hex digits"),
+        (["4a7d2b0\n"], "7 to 40 hex digits"),
+        (["4a7d2b0", "4a7d2b0"], "a list of commits"),
+        (["scbnech@4a7d2b0"], "did you mean `scbench`?"),
+        (["2026-08-01"], "7 to 40 hex digits"),
+        ({"a": 1}, "a list of commits"),
+    ],
+    ids=repr,
+)
+def test_what_lists_no_commits_is_refused(given: object, remedy: str) -> None:
+    line = refused(as_of=given)
+    assert "`as_of" in line
+    assert remedy in line
 
 
 @pytest.mark.parametrize(

@@ -141,11 +141,15 @@ def needed(entries: Sequence[Entry], spec: RepoSpec) -> dict[str, bytes]:
     """Return the blobs an audit reads, id to one path: manifests, evaluations, vocabularies, licences,
     READMEs, published results, recorded results, symlink targets and what may be an LFS pointer.
     """
+    return {entry.sha: entry.path for entry in reversed(audited(entries, spec))}
+
+
+def audited(entries: Sequence[Entry], spec: RepoSpec) -> list[Entry]:
+    """Return the entries whose blobs an audit reads."""
     where = folders(entries, spec)
     chosen = [e for e in entries if e.is_file and (_is_document(e, where) or maybe_lfs(e, where))]
     chosen += run_files(entries, where)
-    chosen += [e for e in entries if e.mode == SYMLINK]
-    return {entry.sha: entry.path for entry in reversed(chosen)}
+    return chosen + [e for e in entries if e.mode == SYMLINK]
 
 
 def _is_document(entry: Entry, where: Folders) -> bool:

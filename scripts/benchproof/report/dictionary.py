@@ -41,6 +41,7 @@ TABLES: Final[Texts] = {
     "findings": "something that is wrong in the publication",
     "data_findings": "something that is wrong in the data behind the handles",
     "traffic": "what one stage asked one host for",
+    "timeline": "a commit of a repository's past that touches what is audited, and what its audit counts",
     "drift": "a difference between two reports: of one column, or a row that is new, gone or not observed",
 }
 
@@ -416,6 +417,31 @@ COLUMNS: Final[Mapping[str, Texts]] = {
             "waited_s": "seconds spent waiting between tries",
         },
     ),
+    "timeline": _columns(
+        "repo status reason",
+        {
+            "position": "place in the series, 1 for the oldest; null when the repository has none",
+            "commit_sha": "the commit; its tables lie in the folder of this name",
+            "committed_at": "the committer's time, UTC",
+            "parents": "number of its parents; 2 or more for a merge, null when not asked for",
+            "changed_paths": "paths it changes: of a merge, against all its parents; null when not asked for",
+            "shape": "form of the manifest, as in reconciliation",
+            "rows": "rows of the manifest; null when it cannot be read",
+            "evals": "distinct evaluations, as in reconciliation; null when they cannot be counted",
+            "files": "evaluation files",
+            "orphans": "evaluation files that the manifest does not name",
+            "dangling": "evaluations that the manifest names and that have no file",
+            "graders": "evaluations that publish a grading rule",
+            "handles": "distinct data handles",
+            "runs": "recorded runs",
+            "graded": "runs that the published rule gives a verdict for",
+            "agreeing": "graded runs whose recorded verdict is the same",
+            "critical": "findings of this severity",
+            "major": "findings of this severity",
+            "minor": "findings of this severity",
+            "info": "findings of this severity",
+        },
+    ),
     "drift": {
         "table": "the table that differs",
         "key": "the row's key as a JSON list, in the order of the table's key; empty for a whole table",
@@ -451,6 +477,12 @@ _CHECKED: Final = {
     "fails": "it is not so, for one at least",
     "not_checked": "it could not be checked, or nothing is there to be checked",
 }
+_GONE: Final = {
+    "missing": "the server says that there is no such repository, or hides it",
+    "private": "the server asks for credentials",
+    "empty": "the repository has no commit",
+    "ref_missing": "the repository has no such branch, tag or commit",
+}
 _SIZES: Final = {
     "ok": "as many evaluations as it takes to say something",
     "small_n": "so few evaluations that the numbers say little; the reason says how little",
@@ -458,13 +490,10 @@ _SIZES: Final = {
 
 STATUSES: Final[Mapping[str, Texts]] = {
     "pins": _UNKNOWN
+    | _GONE
     | {
         "ok": "the ref was resolved to a commit",
         "renamed": "the repository has moved; it was followed on the same host",
-        "missing": "the server says that there is no such repository, or hides it",
-        "private": "the server asks for credentials",
-        "empty": "the repository has no commit",
-        "ref_missing": "the repository has no such branch, tag or commit",
     },
     "tree": {"ok": "the entry belongs to a listing that was proven against the pinned tree"},
     "manifest": {
@@ -548,6 +577,12 @@ STATUSES: Final[Mapping[str, Texts]] = {
         "invalid_config": "the published rule cannot be applied as it stands",
         "unreadable": "the record cannot be read, or has another shape than every published one",
         "eval_missing": "the run names an evaluation that the repository does not hold",
+    },
+    "timeline": _GONE
+    | {
+        "ok": "derived in full: its tables lie in the folder of its name",
+        "unknown": "its commits or content could not be had; the next run asks again",
+        "failed": "its content is here and its tables could not be made; the log says where",
     },
     "estimates": _SIZES,
     "strata": _SIZES

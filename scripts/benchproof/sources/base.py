@@ -137,3 +137,11 @@ class Source(Protocol):
         Raises Absent and Unreachable; what arrived before is kept.
         """
         ...
+
+    def bring_blobs(self, pin: Pin, wanted: Mapping[str, bytes]) -> None:
+        """Bring wanted blobs of any commits, where the source can bring several in one request."""
+        ...
+
+    def offline(self) -> Source:
+        """Return this source as it is without a network: what it lacks is Unreachable (offline)."""
+        ...

@@ -14,6 +14,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -114,16 +115,25 @@ class GitSource:
 
     def blobs(self, pin: Pin, wanted: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
         """Fetch what the mirror lacks in one request, then read and prove each blob."""
-        git = self._holding(pin)
-        here = git.sizes(wanted)
-        missing = sorted(sha for sha in wanted if sha not in here)
-        if missing:
-            self._fetch_blobs(git, self._url(pin.repo, pin.resolved_repo), missing)
-        with git.objects() as reader:
+        self.bring_blobs(pin, wanted)
+        with self._mirror(pin.repo).objects() as reader:
             for sha in wanted:
                 _, data = reader.read(sha)
                 objects.prove("blob", sha, data, self._where(pin))
                 yield sha, data
+
+    def bring_blobs(self, pin: Pin, wanted: Mapping[str, bytes]) -> None:
+        """Fetch what the mirror lacks: one request for 1,500 blobs, whichever commits hold them."""
+        git = self._holding(pin)
+        missing = sorted(self._lacks(git, list(wanted)))
+        if missing:
+            self._fetch_blobs(git, self._url(pin.repo, pin.resolved_repo), missing)
+
+    def offline(self) -> GitSource:
+        """Return a copy that calls no server."""
+        silent = copy(self)
+        silent._offline = True
+        return silent
 
     def bring(self, pins: Sequence[Pin]) -> None:
         """Bring what the mirror lacks at depth 1: one request for 1,500 commits."""

@@ -15,6 +15,7 @@ import logging
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
@@ -388,6 +389,15 @@ class GitHubSource:
 
     def bring(self, pins: Sequence[Pin]) -> None:
         """Bring nothing: REST gives each tree by itself, when it is asked for."""
+
+    def bring_blobs(self, pin: Pin, wanted: Mapping[str, bytes]) -> None:
+        """Bring nothing: REST gives each blob by itself, when it is asked for."""
+
+    def offline(self) -> GitHubSource:
+        """Return a copy that calls no server."""
+        silent = copy(self)
+        silent._offline = True
+        return silent
 
     # -- requests ----------------------------------------------------------------------------------
 
