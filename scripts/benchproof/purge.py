@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchproof import tables
-from benchproof.config import AS_OF, Config
+from benchproof.config import AS_OF, HISTORY, Config
 from benchproof.errors import ConfigError, TableError
 from benchproof.storage.identity import Identity
 from benchproof.storage.names import folder_name
@@ -108,9 +108,12 @@ def _rows(path: Path, name: str) -> list[dict[str, Any]]:
 
 
 def _needed(vault: Vault, config: Config) -> set[tuple[str, str]]:
-    """Return (repository folder, commit) of every pin that a report or a record of the vault names."""
+    """Return (repository folder, commit) of every pin that a report, the folder of a past commit or a
+    record of the vault names.
+    """
     found: set[tuple[str, str]] = set()
-    for path in Path(config.results).glob("*/pins.parquet"):
+    results = Path(config.results)
+    for path in (*results.glob("*/pins.parquet"), *results.glob(f"{HISTORY}/*/*/pins.parquet")):
         rows = _rows(path, "pins")
         found |= {(slug(row["repo"]), row["commit_sha"]) for row in rows if row["commit_sha"]}
     for path in vault.root.glob("pins/*/*.json"):

@@ -71,6 +71,16 @@ def test_what_a_record_of_the_vault_names_stays(bench: Bench) -> None:
     assert not any(path.startswith("vault/pins") for path in bench.doomed())
 
 
+def test_what_a_past_commit_was_made_from_stays(bench: Bench) -> None:
+    row = dict.fromkeys(tables.SPECS["pins"].schema.names) | {
+        "repo": "demo/gone",
+        "commit_sha": GONE,
+    }
+    path = bench.results / "history" / "demo+gone" / GONE / "pins.parquet"
+    tables.write(path, "pins", [row], {})
+    assert not any("demo+gone" in item for item in bench.doomed())
+
+
 def test_blobs_that_came_one_by_one_go_as_well(bench: Bench) -> None:
     BlobStore(bench.vault).put("ab" * 20, b"x")
     assert any(path.startswith("vault/objects") for path in bench.doomed())

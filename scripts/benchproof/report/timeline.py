@@ -143,10 +143,11 @@ def _in_words(name: str, values: Sequence[float | None]) -> str:
     known = [value for value in values if value is not None]
     if not known:
         return f"{name}: not known at any commit."
-    changes = sum(a != b for a, b in pairwise(values))
+    changes = sum(a != b for a, b in pairwise(known))
     return (
         f"{name}: {_number(known[0])} at first, {_number(known[-1])} at last, between "
-        f"{_number(min(known))} and {_number(max(known))}, {changes} changes over {len(values)} commits."
+        f"{_number(min(known))} and {_number(max(known))}; known at {len(known)} of {len(values)} commits, "
+        f"changed at {changes}."
     )
 
 
@@ -223,8 +224,11 @@ def _lines(rows: Sequence[Row]) -> list[str]:
     lines = [f"{head} {'follow':>13} {'critical':>8}", *(_line(row) for row in shown)]
     if len(shown) < len(marked):
         lines.insert(1 + _MOST // 2, f"  … {len(marked) - len(shown)} more in the table …")
+    many = f"{len(commits)} commit{'s' * (len(commits) > 1)}"
+    # Of a chosen list nobody asked what its commits touch.
+    touching = " that touch what is audited" if commits[0]["parents"] is not None else ""
     same = len(commits) - len(marked)
-    return [*lines, f"  {len(commits)} commits touch what is audited; {same} change none of these."]
+    return [*lines, f"  {many}{touching}; {same or 'none'} as the one before."]
 
 
 def _told(row: Row) -> tuple[Any, ...]:
