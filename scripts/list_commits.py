@@ -18,7 +18,8 @@ def main(task: job.Job) -> None:
         if asked:
             found = listing.chosen(source, task.family, asked)
         else:
-            pins = {row["repo"]: Pin(**row) for row in tables.read(*task.input.pins, "pins")}
+            (path,) = task.input.pins
+            pins = {row["repo"]: Pin(**row) for row in tables.read(path, "pins")}
 
             def reached(spec: RepoSpec) -> listing.Listed:
                 return listing.reached(source, spec, pins[spec.repo])

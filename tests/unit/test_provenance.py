@@ -106,7 +106,10 @@ def test_the_folder_and_caches_change_nothing(
     [
         (
             "report/templates/report.html.j2",
-            {"choose_snapshots", "write_report", "seal_report", "gate"},
+            {
+                *("choose_snapshots", "write_report", "seal_report", "gate"),
+                *("backfill_history", "draw_history", "history"),
+            },
         ),
         ("report/html.py", {"write_report"}),
         ("analysis/models.py", {"summarise_models", "check_published"}),

@@ -7,8 +7,7 @@ whose `family` is this repository at this commit; a test holds STEPS to the rule
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -104,9 +103,30 @@ def derive(vault: Vault, spec: RepoSpec, pin: Pin, work: Path, terms: Terms) -> 
     }
     row = asdict(pin)
     _job(Step(PINS, ("pins",), notes=False), work, audit, terms).write("pins", [row], pins=[row])
+    scripts = _scripts()
     for step in STEPS:
-        importlib.import_module(step.rule).main(_job(step, work, audit, terms))
+        scripts[step.rule](_job(step, work, audit, terms))
     return out
+
+
+def _scripts() -> dict[str, Callable[[Job], None]]:
+    """Return what the rules run. Their digests are among the terms: the scripts' folder is no package."""
+    import check_licences
+    import check_published
+    import check_records
+    import collect_findings
+    import lint_evals
+    import list_trees
+    import project_evals
+    import reconcile_manifests
+    import regrade_runs
+    import summarise_models
+
+    modules = (
+        *(list_trees, reconcile_manifests, project_evals, lint_evals, check_licences, regrade_runs),
+        *(check_records, check_published, summarise_models, collect_findings),
+    )
+    return {module.__name__: module.main for module in modules}
 
 
 def _job(step: Step, work: Path, audit: Mapping[str, Any], terms: Terms) -> Job:

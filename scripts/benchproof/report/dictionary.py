@@ -638,6 +638,8 @@ REASONS: Final[Texts] = {
     "too_large": "more bytes than the limit: an answer, a listing, a JSON file, or a new version to fetch",
     "git_failed": "git failed; its own words stand beside its mirror in the vault",
     "offline": "the audit ran offline, and the vault does not know it",
+    "not_derived": "a table of this commit could not be made; the log of backfill_history says why",
+    "internal_error": "this program met an error of its own at this commit; the log says where",
     "allowance": "GitHub's allowance of requests is too small for what is still needed",
     # repositories
     "missing": "the server says that there is no such repository, or hides it",

@@ -152,9 +152,8 @@ def _in_words(name: str, values: Sequence[float | None]) -> str:
 
 
 def _x(index: int, number: int) -> float:
-    """Return where a commit stands: commits are equally far apart, whatever the time between them."""
-    room = WIDTH - LEFT - RIGHT
-    return round(LEFT + (room * index / (number - 1) if number > 1 else room / 2), 1)
+    """Return where a commit's stretch begins: all are equally wide, whatever the time between them."""
+    return round(LEFT + (WIDTH - LEFT - RIGHT) * index / number, 1)
 
 
 def _y(value: float, top: float) -> float:
@@ -162,13 +161,15 @@ def _y(value: float, top: float) -> float:
 
 
 def _path(values: Sequence[float | None], top: float) -> str:
-    """Return a step line: a value holds from its commit to the next; what isn't known is a gap."""
+    """Return a step line: a value holds up to the next commit; what isn't known is a gap."""
     parts: list[str] = []
     previous: float | None = None
     for index, value in enumerate(values):
+        x = _x(index, len(values))
         if value is not None:
-            x, y = _x(index, len(values)), _y(value, top)
-            parts.append(f"M{x} {y}" if previous is None else f"H{x}V{y}")
+            y = _y(value, top)
+            parts.append(f"M{x} {y}" if previous is None else f"V{y}")
+            parts.append(f"H{_x(index + 1, len(values))}")
         previous = value
     return "".join(parts)
 
@@ -187,15 +188,12 @@ def _dots(
 
 def _bands(rows: Sequence[Row]) -> list[Band]:
     """Return the manifest's shapes, each from its first commit to the next shape's."""
-    edges = [_x(i, len(rows)) for i in range(len(rows))]
     found: list[Band] = []
     for shape, group in groupby(enumerate(rows), lambda item: item[1]["shape"]):
         indices = [i for i, _ in group]
-        start = edges[indices[0]]
-        end = edges[min(indices[-1] + 1, len(rows) - 1)]
+        start, end = (_x(i, len(rows)) for i in (indices[0], indices[-1] + 1))
         name = shape or "not known"
-        words = SHAPES.get(name, name)
-        found.append(Band(start, round(max(end - start, 8.0), 1), name, words))
+        found.append(Band(start, round(end - start, 1), name, SHAPES.get(name, name)))
     return found
 
 

@@ -45,6 +45,8 @@ _HOPELESS_AFTER = 2
 
 #: Bytes of an answer that lists refs: half a million of them.
 MAX_REFS = 1 << 26
+#: Trees that are kept in memory between two listings.
+MAX_TREES = 1 << 16
 #: Bytes of all paths of a tree: a few folders that hold each other ten times over name 10**10 files.
 MAX_LISTING = 1 << 29
 
@@ -69,6 +71,7 @@ class GitSource:
         self._vault, self._http, self._endpoint, self._mirrors = vault, http, endpoint, mirrors
         self._timeout_s, self._tries, self._sleep = timeout_s, tries, sleep
         self._offline = offline
+        self._known: dict[str, _Trees] = {}
 
     def pin(self, spec: RepoSpec, as_of: datetime | None = None) -> Pin:
         """Resolve a ref with one `ls-remote` and bring its commit and trees into the mirror."""
@@ -87,31 +90,18 @@ class GitSource:
         """Walk the tree objects of the mirror, each hashed against its id."""
         assert pin.tree_sha is not None
         git = self._holding(pin)
-        trees: dict[str, list[tuple[str, bytes, str]]] = {}
+        # One for each repository: threads read different ones.
+        known = self._known.setdefault(pin.repo, _Trees())
         with git.objects() as reader:
-            unread = [pin.tree_sha]
-            while unread:
-                sha = unread.pop()
-                if sha not in trees:
-                    _, data = reader.read(sha)
-                    objects.prove("tree", sha, data, self._where(pin))
-                    trees[sha] = objects.parse_tree(data)
-                    unread += [child for mode, _, child in trees[sha] if objects.is_folder(mode)]
-        if objects.size_of(trees, pin.tree_sha) > MAX_LISTING:
+            known.read(pin.tree_sha, reader, self._where(pin))
+        if objects.size_of(known.rows, pin.tree_sha, known.sizes) > MAX_LISTING:
             raise Unreachable(
                 "too_large", f"{pin.repo}@{pin.commit_sha}", "Its listing is no tree to audit."
             )
-        entries: list[Entry] = []
-        waiting = [(b"", pin.tree_sha)]
-        while waiting:
-            prefix, sha = waiting.pop()
-            for mode, name, child in trees[sha]:
-                if objects.is_folder(mode):
-                    waiting.append((prefix + name + b"/", child))
-                else:
-                    entries.append(Entry(prefix + name, mode, child))
-        sizes = git.sizes(entry.sha for entry in entries if entry.mode != "160000")
-        return sorted((_sized(entry, sizes) for entry in entries), key=lambda entry: entry.path)
+        leaves = sorted(known.leaves(pin.tree_sha))
+        sizes = git.sizes(sha for _, mode, sha in leaves if mode != "160000")
+        small = {sha: size for sha, size in sizes.items() if size < SMALL_BYTES}
+        return [Entry(path, mode, sha, small.get(sha)) for path, mode, sha in leaves]
 
     def blobs(self, pin: Pin, wanted: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
         """Fetch what the mirror lacks in one request, then read and prove each blob."""
@@ -422,6 +412,42 @@ class GitSource:
         return git
 
 
+class _Trees:
+    """Proven trees of one repository, with leaves and bytes below each: commits share most of them."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, ranges.Rows] = {}
+        self.sizes: dict[str, tuple[int, int]] = {}
+
+    def read(self, root: str, reader: Objects, where: str) -> None:
+        """Read what is below a root and not known yet, each hashed against its id."""
+        if len(self.rows) > MAX_TREES:
+            self.rows.clear()
+            self.sizes.clear()
+        unread, seen = [root], set[str]()
+        while unread:
+            sha = unread.pop()
+            if sha in seen:
+                continue
+            seen.add(sha)
+            if sha not in self.rows:
+                _, data = reader.read(sha)
+                objects.prove("tree", sha, data, where)
+                self.rows[sha] = objects.parse_tree(data)
+            unread += [child for mode, _, child in self.rows[sha] if objects.is_folder(mode)]
+
+    def leaves(self, root: str) -> Iterator[tuple[bytes, str, str]]:
+        """Yield path, mode and id of each leaf below a root that was read."""
+        waiting = [(b"", root)]
+        while waiting:
+            prefix, tree = waiting.pop()
+            for mode, name, sha in self.rows[tree]:
+                if objects.is_folder(mode):
+                    waiting.append((prefix + name + b"/", sha))
+                else:
+                    yield prefix + name, mode, sha
+
+
 class _Past:
     """Commits and trees of one mirror, each proven when it is first read."""
 
@@ -473,8 +499,3 @@ def _whole(git: Git, spec: RepoSpec) -> Iterator[None]:
 def _host(url: str) -> str:
     """Host and port of a remote, empty for a local path."""
     return urlsplit(url).netloc if "://" in url and not url.startswith("file:") else ""
-
-
-def _sized(entry: Entry, sizes: Mapping[str, int]) -> Entry:
-    size = sizes.get(entry.sha)
-    return replace(entry, size=size) if size is not None and size < SMALL_BYTES else entry

@@ -80,13 +80,18 @@ def is_folder(mode: str) -> bool:
     return mode.lstrip("0") == TREE_MODE
 
 
-def size_of(trees: Mapping[str, list[tuple[str, bytes, str]]], root: str) -> int:
+def size_of(
+    trees: Mapping[str, list[tuple[str, bytes, str]]],
+    root: str,
+    sizes: dict[str, tuple[int, int]] | None = None,
+) -> int:
     """Return how many bytes the paths of all leaves have, from each distinct tree once.
 
-    Raises MalformedObjectError for a name that git refuses or that a tree holds twice.
+    `sizes` keeps leaves and bytes by tree, for roots that share trees. Raises MalformedObjectError for a
+    name that git refuses or that a tree holds twice.
     """
-    sizes: dict[str, tuple[int, int]] = {}
-    waiting = [root]
+    sizes = {} if sizes is None else sizes
+    waiting = [] if root in sizes else [root]
     while waiting:
         sha = waiting[-1]
         below = [child for mode, _, child in trees[sha] if is_folder(mode) and child not in sizes]

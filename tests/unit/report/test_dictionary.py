@@ -29,6 +29,7 @@ REASON_AT = {
     "Failure": 0,
     "FieldRule": 5,
     "Inspected": 1,
+    "Listed": 1,
     "Misfit": 0,
     "ObjectFailed": 1,
     "Part": 3,
@@ -59,6 +60,7 @@ TABLES_OF_CODES = ("_FAILURES", "codes")
 #: Calls with a status among their positional arguments, and its place.
 STATUS_AT = {
     "Inspected": 0,
+    "Listed": 0,
     "ObjectFailed": 0,
     "Peeked": 1,
     "Pin": 2,
@@ -70,7 +72,7 @@ STATUS_AT = {
     "_ungraded": 1,
     "_without": 1,
 }
-STATUS_OF = re.compile(r"_(judge|status)")
+STATUS_OF = re.compile(r"_(derived|judge|status)")
 OBJECT = ("objects", "contents", "files")
 #: The tables whose statuses a module writes. In some it writes those of several, each to one of them.
 WRITES = {
@@ -81,6 +83,10 @@ WRITES = {
     "analysis/published/repository.py": ("published",),
     "analysis/runs.py": ("runs",),
     "grading/record.py": ("runs",),
+    "history/backfill.py": ("timeline",),
+    "history/derive.py": ("timeline",),
+    "history/listing.py": ("timeline",),
+    "history/rows.py": ("timeline",),
     "inventory/evaluations.py": ("evals", "eval_handles", "graders", "tolerances"),
     "inventory/licences.py": ("licences",),
     "inventory/reconcile.py": ("manifest", "reconciliation"),
