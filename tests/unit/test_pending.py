@@ -203,3 +203,20 @@ def test_a_repository_that_is_no_longer_audited_is_not_pending(bench: Bench) -> 
     bench.pinned("demo/one", "demo/two")
     bench.mirrored(gone=("unknown", "timeout", "c"))
     assert bench.pending.unknown() == []
+
+
+def test_a_past_commit_that_stayed_open_is_asked_for_again(tmp_path: Path) -> None:
+    """Whatever the state of the report: the past is no part of it. Each repository has a list of its own."""
+    bench = Bench(tmp_path)
+    bench.pending.prepare(bump=True)
+    bench.left_open("history.demo+one", ("a" * 40, "timeout"))
+    bench.left_open("history.demo+two", ("b" * 40, "internal_error"))
+    assert bench.pending.unknown() == [
+        Unknown("history", f"demo/one@{'a' * 40}", "timeout"),
+        Unknown("history", f"demo/two@{'b' * 40}", "internal_error"),
+    ]
+    bench.pending.prepare(bump=True)
+    assert bench.again() == {"history": 2}
+    bench.out.mkdir(parents=True)
+    (bench.out / "seal.json").write_text('{"complete": true, "files": {}}')
+    assert {item.stage for item in bench.pending.unknown()} == {"history"}

@@ -333,3 +333,32 @@ def test_a_selection_names_the_records_of_its_fetch_jobs() -> None:
     names = [Path(path).name for path in made.fetched(str(selection))]
     assert names == ["1.json", "shard-0001.json"]
     assert made.part("1") == objects
+
+
+def test_a_list_of_commits_is_asked_for_in_place_of_a_report() -> None:
+    """The default target makes them; only repositories that may hold one have a job."""
+    made = audit(as_of=["scbench@4a7d2b0"])
+    assert made.wanted == [
+        "results/history/latchbio+scbench/chosen.parquet",
+        "results/history/chosen.html",
+    ]
+    assert made.past.pins == []
+    assert made.log("list_commits") == "results/history/logs/list_commits.log"
+    assert len(audit(as_of=["4a7d2b0"]).past.tables) == len(RAW["family"])
+    assert "results/2026-01-15/seal.json" in audit().wanted
+
+
+def test_a_series_ends_at_the_pins_of_its_date() -> None:
+    made = audit(only=["scbench"])
+    assert made.past.pins == ["results/2026-01-15/pins.parquet"]
+    assert made.past.tables == ["results/history/latchbio+scbench/timeline.parquet"]
+    assert made.past.page == "results/history/timeline.html"
+
+
+def test_what_derives_a_past_commit_is_made_again_by_its_code_and_configuration() -> None:
+    """Where the world is asked is none of it."""
+    terms = audit().past.terms
+    assert terms["codes"]["regrade_runs"] == provenance.code_digest("regrade_runs")
+    assert terms["codes"]["pin_commits"] == str(workflow.PROTOCOLS["pin_commits"])
+    assert audit(source="github", offline=True).past.terms == terms
+    assert audit(notice="invented").past.terms != terms
