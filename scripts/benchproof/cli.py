@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         ("pending", _pending, "list what an audit has not learnt yet; exit code 20 if anything"),
         ("gate", _gate, "say what fails that did not in the last complete report before"),
         ("grade", _grade, "grade an answer of your own; expected values are never shown"),
+        ("explain", _explain, "say what a finding, run, claim or number rests on"),
         (
             "purge",
             _purge,
@@ -78,6 +79,13 @@ def _parser() -> argparse.ArgumentParser:
         if name == "grade":
             command.add_argument("eval", help="an evaluation's id, or repository/id")
             command.add_argument("answer", help="a JSON file; - reads standard input")
+        if name == "explain":
+            command.add_argument(
+                "id", help="a finding's id, a run's path, a claim's or a number's id"
+            )
+            command.add_argument(
+                "--report", metavar="DATE|FOLDER", help="the report; without it the latest"
+            )
         if name == "purge":
             command.add_argument(
                 "--report", metavar="DATE", help="delete this report and its hand-overs"
@@ -193,6 +201,13 @@ def _grade(options: argparse.Namespace) -> int:
     verdict = asked.grade_answer(Vault(audit.resources), audit, options.eval, options.answer)
     print("\n".join(asked.told(verdict)))
     return OK if verdict.status in ("graded", "no_submission") else INCOMPLETE
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from benchproof.explain import explained
+
+    print(explained(_configured(options), options.id, options.report))
+    return OK
 
 
 def _purge(options: argparse.Namespace) -> int:

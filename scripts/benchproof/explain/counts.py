@@ -1,0 +1,207 @@
+"""Explaining a claim or a number: the query, the tables it asks, what these rest on, and how to recount."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from benchproof.analysis import claims as claiming
+from benchproof.errors import ConfigError, TableError
+from benchproof.explain import refute
+from benchproof.explain.reports import Report, Row
+from benchproof.explain.text import Page, many, word
+from benchproof.provenance import CLAIMS
+from benchproof.report import dictionary
+from benchproof.report.figures import RULES as MADE_BY
+from benchproof.report.figures import Figure
+
+#: Tables whose rows the recount finds in a commit, or that are computed from such rows alone.
+_COUNTED: Final = frozenset(
+    "tree manifest reconciliation evals eval_handles graders tolerances runs".split()
+)
+_DERIVED: Final = frozenset(
+    "run_fields readings models estimates strata comparisons record_checks".split()
+)
+_OBSERVED: Final = frozenset(
+    "handles runnable objects contents files data_findings traffic".split()
+)
+#: What to open where counting needs more than twenty lines.
+_OPEN: Final = {
+    "pins": "`git ls-remote` of the repository says where the ref stands now; the commit itself is above",
+    "licences": "the licence file at the commit, against the text at apache.org/licenses/LICENSE-2.0.txt",
+    "published": "the files in results/ and the README at the commit hold the published numbers",
+    "published_checks": "the files in results/ and the README at the commit hold the published numbers",
+    "findings": "each finding has an explanation of its own: `benchproof explain <finding id>`",
+    "claims": "each claim has an explanation of its own: `benchproof explain <claim id>`",
+}
+
+
+def claim(report: Report, row: Row) -> Page:
+    """Return the explanation of a row of the claims table."""
+    page = Page(f"claim {row['claim_id']}")
+    page.section("What it says", _said(row))
+    found, problem = _definition(row["claim_id"])
+    if found is None:
+        page.section("Rule", [problem])
+        return page
+    page.section(
+        "Rule",
+        _rule(report, "claims", "check_claims asks it; config/claims.yaml holds the query"),
+    )
+    used = _asked(page, report, found.query, row["observed"], open=row["status"] == "not_checked")
+    repos = _repositories(report, row["repos"])
+    page.section("What it rests on", _evidence(report, used, repos))
+    _refutation(page, report, used, repos)
+    return page
+
+
+def number(report: Report, figure: Figure) -> Page:
+    """Return the explanation of a number of the report."""
+    page = Page(f"number {figure.id}")
+    page.section("What it says", [f"{word(figure.value)}: {figure.meaning}"])
+    page.section(
+        "Rule", _rule(report, figure.tables[0], f"{figure.rule} made the first of its tables")
+    )
+    shown = None if figure.value is None else claiming.shown(figure.value)
+    used = _asked(page, report, figure.query, shown)
+    repos = [figure.repo] if figure.repo else list(report.pins)
+    page.section("What it rests on", [*_evidence(report, used, repos), *map(_path, figure.paths)])
+    _refutation(page, report, used, repos)
+    return page
+
+
+def _path(path: str) -> str:
+    return f"in particular {path}"
+
+
+def _said(row: Row) -> Iterator[str]:
+    yield f"{row['source']}, {row['as_of']}: {row['says']}"
+    yield f"kind: {row['kind']}; expected {row['expected']}, observed {word(row['observed'])}"
+    meaning = dictionary.STATUSES["claims"].get(row["status"], "a status of another version")
+    yield f"status: {row['status']}: {meaning}"
+    if row["reason"]:
+        yield f"reason: {row['reason']}: {dictionary.reason(row['reason']) or 'a code of another version'}"
+
+
+def _definition(claim_id: str) -> tuple[claiming.Claim | None, str]:
+    try:
+        listed = claiming.load(CLAIMS)
+    except ConfigError as error:
+        return None, str(error)
+    found = next((item for item in listed if item.id == claim_id), None)
+    return found, "config/claims.yaml of this version has no such claim; the report's own had."
+
+
+def _rule(report: Report, table: str, told: str) -> Iterator[str]:
+    yield f"workflow: {told}; code {str(report.made(table).get('code', 'not known'))[:12]}"
+
+
+def _asked(
+    page: Page, report: Report, query: str, before: str | None, *, open: bool = False
+) -> set[str]:
+    """Add the query and what it gives just now; return the tables that it names.
+
+    What an open claim's query gives is not counted, and not said: it would pass for an observation.
+    """
+    from benchproof.analysis.query import RefusedQueryError, Tables, tables_named
+
+    try:
+        used = tables_named(query)
+        value = Tables(report.folder, sorted(name for name in used if report.has(name))).value(
+            query
+        )
+        again = None if value is None else claiming.shown(value)
+        same = "as in the report" if again == before else f"the report says {word(before)}"
+        told = f"asked again just now it gives {word(again)}, {same}"
+        if open:
+            told = "it is not counted, for the reason above"
+    except (RefusedQueryError, TableError) as error:
+        used, told = _used(query), f"it could not be asked again: {error}"
+    page.section("Arithmetic", [f"the value of this query over the report's tables; {told}"])
+    page.script([f"    {line}" for line in query.strip().splitlines()])
+    return used
+
+
+def _used(query: str) -> set[str]:
+    from benchproof.analysis.query import RefusedQueryError, tables_named
+
+    try:
+        return tables_named(query)
+    except RefusedQueryError:
+        return set()
+
+
+def _repositories(report: Report, named: Sequence[str]) -> list[str]:
+    """Return the audited repositories that a claim names, by owner/name or by name."""
+    return [repo for repo in report.pins if repo in named or repo.split("/", 1)[1] in named]
+
+
+def _evidence(report: Report, used: set[str], repos: Sequence[str]) -> Iterator[str]:
+    for repo in repos:
+        commit = report.pins[repo]["commit_sha"]
+        yield f"{repo} at commit {commit or 'not known'}, {_folders(report, repo)}"
+    for name in sorted(used):
+        if not report.has(name):
+            yield f"{name}: not in this report"
+            continue
+        by_repo = "repo" in _columns(name)
+        rows = sum(report.count(name, repo) for repo in repos) if by_repo else report.count(name)
+        yield f"{name}: {many(rows, 'row')}{' of these' if by_repo else ''}, made by {MADE_BY[name]}"
+    if altered := report.altered(tuple(sorted(used))):
+        yield f"NOT what the seal says: {', '.join(altered)}"
+
+
+def _columns(name: str) -> list[str]:
+    from benchproof import tables
+
+    names: list[str] = tables.SPECS[name].schema.names
+    return names
+
+
+def _folders(report: Report, repo: str) -> str:
+    evals, runs = _places(report, repo)
+    return f"{evals}/ and {runs}/"
+
+
+def _places(report: Report, repo: str) -> tuple[str, str]:
+    """Return the folders of evaluations, as it was found, and of runs."""
+    member = report.member(repo)
+    found = [row["folder"] for row in report.rows("reconciliation", repo=repo)]
+    return next((folder for folder in found if folder), member["evals"]), member["runs"]
+
+
+def _refutation(page: Page, report: Report, used: set[str], repos: Sequence[str]) -> None:
+    read = [repo for repo in repos if report.pins[repo]["commit_sha"]]
+    counted = bool(used & (_COUNTED | _DERIVED)) and bool(read)
+    page.section("How to refute it", _told(used, counted=counted))
+    if not counted:
+        return
+    scripts = [
+        refute.recount(report.remote(repo), report.pins[repo]["commit_sha"], *_places(report, repo))
+        for repo in read
+    ]
+    page.script(scripts[0])
+    if len(scripts) > 1:
+        page.section(
+            "For the other repositories these two lines take the place of the first two", [" "]
+        )
+        for lines in scripts[1:]:
+            page.script(lines[:2])
+
+
+def _told(used: set[str], *, counted: bool) -> Iterator[str]:
+    if counted:
+        yield (
+            "Paste into a shell; it needs git and Python and fetches the commit itself. It counts again "
+            f"{', '.join(sorted(used & _COUNTED)) or 'tree, evals and runs'}: "
+            "these must be the rows above."
+        )
+    for name in sorted(used & _DERIVED):
+        yield f"{name}: computed from the recorded runs; `benchproof explain <run path>` derives each again."
+    for name in sorted(used & _OBSERVED):
+        yield (
+            f"{name}: rests on what servers answered at the rows' checked_at, which no commit holds and "
+            "nothing can replay; ask again on another date: `snakemake handles sizes --config date=…`."
+        )
+    for name in sorted(used & _OPEN.keys()):
+        yield f"{name}: not counted in twenty lines; {_OPEN[name]}."
