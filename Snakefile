@@ -16,6 +16,7 @@ include: "rules/regrade.smk"
 include: "rules/summarise.smk"
 include: "rules/report.smk"
 include: "rules/history.smk"
+include: "rules/reproduce.smk"
 
 
 rule all:
@@ -25,7 +26,7 @@ rule all:
 
 
 onstart:
-    AUDIT.begin()
+    AUDIT.begin(workflow.dag_settings.targets)
 
 
 onsuccess:

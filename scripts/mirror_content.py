@@ -18,7 +18,7 @@ def main(task: job.Job) -> None:
         source = None if settings["offline"] else open_source(settings, task.vault, http)
 
         def bring(spec: RepoSpec) -> dict[str, Any]:
-            return mirror(source, task.vault, spec, pins[spec.repo])
+            return mirror(source, task.vault, spec, pins[spec.repo], task.params.audit["label"])
 
         records, errors = each(bring, task.family, settings["http"]["connections"])
         task.count("mirror", http.traffic)

@@ -12,6 +12,7 @@ BenchproofError
 ├── VaultError          the vault is missing something, damaged or not writable
 ├── LeakError           a graded value was about to leave the vault
 ├── GateError           something fails that did not fail before
+├── NotReproduced       a report's tables differ from what its commits give
 └── LeaseHeld           another living run holds the vault
 
 No message ever carries a query string, userinfo or a token: `safe_url` is the only way a URL enters one.
@@ -146,6 +147,16 @@ class GateError(BenchproofError):
         super().__init__(
             f"the gate of {label} is shut ({code}): what is new stands above; mend it, or accept it in "
             "config/accepted.yaml."
+        )
+
+
+class NotReproduced(BenchproofError):
+    """A report's tables differ from those that its commits give again; what differs has been said."""
+
+    def __init__(self, label: str, tables: int, where: str) -> None:
+        super().__init__(
+            f"{label} was not reproduced: {tables} tables differ; what differs stands above, and all of it "
+            f"in {where}."
         )
 
 

@@ -47,6 +47,29 @@ TABLES: Final = (
     "data_findings",
     "traffic",
 )
+#: Those that commits alone decide: the same commits give the same bytes (law 6).
+CONTENT: Final = (
+    "pins",
+    "tree",
+    "manifest",
+    "reconciliation",
+    "evals",
+    "eval_handles",
+    "graders",
+    "tolerances",
+    "licences",
+    "runs",
+    "run_fields",
+    "readings",
+    "models",
+    "estimates",
+    "strata",
+    "comparisons",
+    "record_checks",
+    "published",
+    "published_checks",
+    "findings",
+)
 #: Statuses of rows that were not learnt: a second run on the same date asks for these again.
 OPEN: Final = ("unknown", "throttled", "stalled")
 #: The line of a log that is repeated as the last word of a failed run, and how it begins.

@@ -45,12 +45,26 @@ def pin_once(
         return Pin(spec.repo, spec.ref, "unknown", "offline", None, None, None, None, None, "none")
     pin = source.pin(spec, as_of)
     if pin.status != "unknown":
-        moment = pin.committed_at.isoformat() if pin.committed_at else None
-        write_json(
-            vault.pin_record(label, spec.repo, spec.ref), {**asdict(pin), "committed_at": moment}
-        )
+        keep_pin(vault, label, spec, pin)
     log.info("%s: %s", spec.repo, _shown(pin))
     return pin
+
+
+def keep_pin(vault: Vault, label: str, spec: RepoSpec, pin: Pin) -> None:
+    """Record what a repository is pinned to under a label."""
+    moment = pin.committed_at.isoformat() if pin.committed_at else None
+    path = vault.pin_record(label, spec.repo, spec.ref)
+    write_json(path, {**asdict(pin), "committed_at": moment})
+
+
+def keep_absence(vault: Vault, label: str, spec: RepoSpec, commit: str, reason: str) -> None:
+    """Record that a report of this label could not read a commit: a reproduction doesn't read it either."""
+    record = {"status": "unknown", "reason": reason, "commit_sha": commit, "blobs": 0}
+    write_json(_absence(vault, label, spec), record)
+
+
+def _absence(vault: Vault, label: str, spec: RepoSpec) -> Path:
+    return vault.pin_record(label, spec.repo, spec.ref).with_suffix(".unread")
 
 
 def _shown(pin: Pin) -> str:
@@ -59,8 +73,12 @@ def _shown(pin: Pin) -> str:
     )
 
 
-def mirror(source: Source | None, vault: Vault, spec: RepoSpec, pin: Pin) -> dict[str, Any]:
+def mirror(
+    source: Source | None, vault: Vault, spec: RepoSpec, pin: Pin, label: str = ""
+) -> dict[str, Any]:
     """Bring what an audit needs of one pinned commit into the vault and return the record of it.
+
+    With a label, what a reproduced report of it could not read is left alone (`keep_absence`).
 
     Raises ProofError for bytes that are not what their id says; a source that can't be reached, or an
     allowance that is too small, becomes the record's status `unknown` with its cause.
@@ -68,6 +86,9 @@ def mirror(source: Source | None, vault: Vault, spec: RepoSpec, pin: Pin) -> dic
     commit = pin.commit_sha
     if commit is None:
         return {"status": pin.status, "reason": pin.reason, "commit_sha": None, "blobs": 0}
+    if label and (absence := _absence(vault, label, spec)).exists():
+        left_out: dict[str, Any] = read_json(absence)
+        return left_out
     path = vault.content(spec.repo, commit)
     here = content.blob_ids(path)
     try:

@@ -22,9 +22,9 @@ def doomed(vault: Vault, config: Config, report: str | None) -> list[tuple[Path,
     """Return (path, bytes) of everything that would go, sorted.
 
     Without a report: content archives, blobs and mirrors of repositories at commits that no report names,
-    and snapshots, whole or in parts, and peeks of versions that none names. Pins and what was observed are
-    never among them: they are the only record of what a date audited. Raises ConfigError for a report that
-    is not there, TableError for one that cannot be read.
+    snapshots, whole or in parts, and peeks of versions that none names, and reproductions. Pins and what
+    was observed are never among them: they are the only record of what a date audited. Raises ConfigError
+    for a report that is not there, TableError for one that cannot be read.
     """
     paths = _unneeded(vault, config) if report is None else _of_report(vault, config, report)
     return sorted((path, _size(path)) for path in paths)
@@ -47,6 +47,7 @@ def _of_report(vault: Vault, config: Config, report: str) -> Iterator[Path]:
     work = vault.work(config.results, report)
     if work.exists():
         yield work
+    yield from vault.root.glob(f"reproduce/{report}.*")
     latest = Path(config.results, "latest")
     if latest.is_symlink() and latest.resolve() == folder.resolve():
         yield latest
@@ -58,6 +59,8 @@ def _unneeded(vault: Vault, config: Config) -> Iterator[Path]:
     for path in vault.root.glob("content/*/*.zip"):
         if (path.parent.name, path.stem) not in needed:
             yield path
+    # What was derived again can be once more.
+    yield from vault.root.glob("reproduce/*")
     # Blobs that came one by one stand in the archives of their commits as well.
     yield from vault.root.glob("objects/*/*")
     for path in (*vault.root.glob("mirrors/*.git"), *vault.root.glob("history/*.git")):

@@ -12,6 +12,7 @@
   snapshots/<handle>/<version>.<suffix>  fetched objects with their records, by ETag; unfinished
                                  ones in <version>.<owner>.part/
   handover/<results>/<label>/    hand-overs between the jobs of one report
+  reproduce/<label>.<digest>/    a report derived again: a vault and results of its own
   home/                          an empty HOME, so that git reads nobody's settings
   lease.json                     the run that holds the vault
 ```

@@ -20,8 +20,9 @@ from benchproof import provenance
 from benchproof.errors import BenchproofError, ConfigError, LeaseHeld
 from benchproof.history.plan import Plan
 from benchproof.lease import Lease
-from benchproof.outputs import ERROR, TABLES, write_config
+from benchproof.outputs import CONTENT, ERROR, TABLES, write_config
 from benchproof.pending import Pending
+from benchproof.recorded import Recorded
 from benchproof.report.seal import is_complete
 from benchproof.sources.base import RepoSpec
 from benchproof.vault import Vault, private_folder, read_json, sweep, write_json
@@ -54,11 +55,14 @@ class Audit:
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         day = os.environ.setdefault(DAY, configuration.today())
-        self.config = configuration.load(raw, day)
+        asked = configuration.load(raw, day)
+        #: The report that this run derives again, in a room of its own, instead of an audit.
+        self.recorded = Recorded.of(asked, day) if asked.merged["report"] else None
+        self.config = self.recorded.config if self.recorded else asked
         self.vault = Vault(self.config.resources)
         self.out = f"{self.config.results}/{self.config.label}"
         self._work = self.vault.work(self.config.results, self.config.label)
-        self._lease = Lease(self.vault.root)
+        self._lease = Lease(Path(asked.resources))
         self._pending = Pending(self.vault, self.config, self._work, Path(self.out))
         self.past = Plan(self.config, self.result("pins"), self.code)
 
@@ -93,6 +97,16 @@ class Audit:
         if self.config.commits:
             return [*self.past.tables, self.past.page]
         return [*self.tables, *map(self.result, ("report.html", "summary.md", "seal.json"))]
+
+    @property
+    def content(self) -> list[str]:
+        """Paths of the tables that commits alone decide."""
+        return [self.result(name) for name in CONTENT]
+
+    @property
+    def reproduced(self) -> str | None:
+        """The folder of the report that this run derives again."""
+        return str(self.recorded.folder) if self.recorded else None
 
     def claimed(self, targets: Collection[str], inner: bool) -> list[str]:
         """Return the tables that claims are checked against: the content's, and those of the data that
@@ -192,6 +206,10 @@ class Audit:
         if self._lease.held_by_other():
             return
         try:
+            if self.recorded:
+                self.recorded.verify()
+                if not dry_run:
+                    self.recorded.prepare()
             self.vault.create()
             # Snakemake would make these with the umask's rights.
             for name in ("findings", "staging", "fetched", "history"):
@@ -204,9 +222,10 @@ class Audit:
             print(f"benchproof: {error}", file=sys.stderr)
             sys.exit(1)
 
-    def begin(self) -> None:
+    def begin(self, targets: Collection[str] = ()) -> None:
         """At the start of a run: take the lease, refuse to rewrite a finished date, keep the config."""
         try:
+            self._refuse_to_mix(targets)
             self._lease.acquire()
             atexit.register(self._lease.release)
             self._refuse_to_rewrite()
@@ -270,6 +289,15 @@ class Audit:
             if Path(folder).exists() and shutil.disk_usage(folder).free < _LITTLE_ROOM:
                 return f"benchproof: no space left on the disk of {folder}; free room there and run again."
         return f"benchproof: stopped before a job could say why; run again to go on. Logs: {self.out}/logs"
+
+    def _refuse_to_mix(self, targets: Collection[str]) -> None:
+        """Raise ConfigError for `reproduce` without its report, and for another target with one."""
+        if self.recorded is None and "reproduce" in targets:
+            raise ConfigError(
+                "config: `report` is null; reproduce takes --config report=<folder of a report>."
+            )
+        if self.recorded is not None and set(targets) != {"reproduce"}:
+            raise ConfigError("config: `report` is set; it is for `snakemake reproduce` alone.")
 
     def _refuse_to_rewrite(self) -> None:
         """Raise ConfigError when this date is finished and other code or configuration made it."""

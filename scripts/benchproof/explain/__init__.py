@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from benchproof.config import Config
-from benchproof.explain.locate import locate
+from benchproof.explain.locate import Subject, locate
 from benchproof.explain.reports import Report, find_report
 from benchproof.explain.text import Page
 
-__all__ = ["Report", "explained", "find_report", "page"]
+__all__ = ["Report", "explained", "find_report", "told"]
 
 
 def explained(audit: Config, asked: str, named: str | None = None) -> str:
@@ -15,12 +15,15 @@ def explained(audit: Config, asked: str, named: str | None = None) -> str:
 
     Raises ConfigError for an id that nothing or more than one thing has, BenchproofError without a report.
     """
-    return str(page(find_report(audit, named), asked))
+    return told(find_report(audit, named), asked)
 
 
-def page(report: Report, asked: str) -> Page:
-    """Return the explanation of an id of a report."""
-    subject = locate(report, asked)
+def told(report: Report, asked: str) -> str:
+    """Return the explanation of what an id names; of each, where a claim and a number share it."""
+    return "\n\n".join(str(_page(report, subject)) for subject in locate(report, asked))
+
+
+def _page(report: Report, subject: Subject) -> Page:
     if subject.kind == "run":
         from benchproof.explain import runs
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final
 
 from benchproof.analysis import claims as claiming
@@ -85,11 +86,15 @@ def _said(row: Row) -> Iterator[str]:
 
 def _definition(claim_id: str) -> tuple[claiming.Claim | None, str]:
     try:
-        listed = claiming.load(CLAIMS)
+        found = _definitions().get(claim_id)
     except ConfigError as error:
         return None, str(error)
-    found = next((item for item in listed if item.id == claim_id), None)
     return found, "config/claims.yaml of this version has no such claim; the report's own had."
+
+
+@cache
+def _definitions() -> dict[str, claiming.Claim]:
+    return {item.id: item for item in claiming.load(CLAIMS)}
 
 
 def _rule(report: Report, table: str, told: str) -> Iterator[str]:
@@ -103,26 +108,27 @@ def _asked(
 
     What an open claim's query gives is not counted, and not said: it would pass for an observation.
     """
-    from benchproof.analysis.query import RefusedQueryError, Tables, tables_named
-
-    try:
-        used = tables_named(query)
-        value = Tables(report.folder, sorted(name for name in used if report.has(name))).value(
-            query
-        )
-        again = None if value is None else claiming.shown(value)
-        same = "as in the report" if again == before else f"the report says {word(before)}"
-        told = f"asked again just now it gives {word(again)}, {same}"
-        if open:
-            told = "it is not counted, for the reason above"
-    except (RefusedQueryError, TableError) as error:
-        used, told = _used(query), f"it could not be asked again: {error}"
+    told = "it is not counted, for the reason above" if open else _again(report, query, before)
     page.section("Arithmetic", [f"the value of this query over the report's tables; {told}"])
     page.script([f"    {line}" for line in query.strip().splitlines()])
-    return used
+    return _used(query)
+
+
+def _again(report: Report, query: str, before: str | None) -> str:
+    """Say what a query gives just now, and whether the report says so."""
+    from benchproof.analysis.query import RefusedQueryError
+
+    try:
+        value = report.asked(_used(query)).value(query)
+    except (RefusedQueryError, TableError) as error:
+        return f"it could not be asked again: {error}"
+    again = None if value is None else claiming.shown(value)
+    same = "as in the report" if again == before else f"the report says {word(before)}"
+    return f"asked again just now it gives {word(again)}, {same}"
 
 
 def _used(query: str) -> set[str]:
+    """Return the tables that a query names; none for one that is refused."""
     from benchproof.analysis.query import RefusedQueryError, tables_named
 
     try:

@@ -28,18 +28,19 @@ class Subject:
     item: Any
 
 
-def locate(report: Report, asked: str) -> Subject:
-    """Return what an id names. `finding:`, `run:`, `claim:` or `number:` before it say which kind is meant.
+def locate(report: Report, asked: str) -> list[Subject]:
+    """Return what an id names: one thing, or one of each kind that has it.
 
-    A run is named by its path, its folder, or repository:path and repository/path. Raises ConfigError with
-    close matches for an id that nothing has, and with all of them for one that several have.
+    `finding:`, `run:`, `claim:` or `number:` before it say which kind is meant. A run is named by its path,
+    its folder, or repository:path and repository/path. Raises ConfigError with close matches for an id that
+    nothing has, and with all of them for one that several of a kind have.
     """
     kind, _, rest = asked.partition(":")
     wanted = rest if kind in KINDS and rest else asked
     kinds = (kind,) if wanted is rest and rest else KINDS
     found = [subject for name in kinds for subject in _FINDERS[name](report, wanted)]
-    if len(found) == 1:
-        return found[0]
+    if found and len({subject.kind for subject in found}) == len(found):
+        return found
     if found:
         ways = "\n".join(f"  {subject.kind}:{subject.name}" for subject in found)
         raise ConfigError(f"{asked} names {len(found)} things in this report; say one of\n{ways}")

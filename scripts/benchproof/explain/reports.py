@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -16,6 +16,7 @@ from benchproof.errors import BenchproofError, TableError
 from benchproof.report.seal import SEAL
 
 if TYPE_CHECKING:
+    from benchproof.analysis.query import Tables
     from benchproof.report.figures import Figure
 
 Row = dict[str, Any]
@@ -27,7 +28,8 @@ class Report:
 
     folder: Path
     audit: Config
-    _read: dict[str, Any] = field(default_factory=dict)
+    _read: dict[str, Any] = field(default_factory=dict, repr=False)
+    _asked: dict[frozenset[str], Tables] = field(default_factory=dict, repr=False)
 
     @property
     def label(self) -> str:
@@ -120,6 +122,15 @@ class Report:
             return figures(self.folder)
         except TableError:
             return {}
+
+    def asked(self, names: Iterable[str]) -> Tables:
+        """Return those of these tables that are there, to be asked by queries; loaded once."""
+        from benchproof.analysis.query import Tables
+
+        wanted = frozenset(name for name in names if self.has(name))
+        if wanted not in self._asked:
+            self._asked[wanted] = Tables(self.folder, sorted(wanted))
+        return self._asked[wanted]
 
     def member(self, repo: str) -> Mapping[str, str]:
         """Return the folders of a repository, as the audit's configuration had them."""

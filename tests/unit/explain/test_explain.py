@@ -16,7 +16,7 @@ import pytest
 import explained
 from benchproof import cli
 from benchproof.errors import BenchproofError, ConfigError
-from benchproof.explain import find_report, page, refute
+from benchproof.explain import find_report, refute, told
 from benchproof.explain.locate import names
 from benchproof.explain.reports import Report
 from benchproof.inventory.repository import Repository
@@ -128,7 +128,7 @@ def test_scripts_derive_the_verdict_again(bench: Bench, tmp_path: Path, name: st
     """Of each grader family, right and wrong answers: what the script says is what the table says."""
     row = run_of(bench.report, bench.paths[name])
     assert row["status"] == "graded"
-    text = str(page(bench.report, bench.paths[name]))
+    text = told(bench.report, bench.paths[name])
     said = [ran(script, tmp_path) for script in scripts(text)]
     assert all("the blobs of the report: True" in one for one in said)
     assert all(f"recorded: {row['recorded_passed']} " in one for one in said)
@@ -139,7 +139,7 @@ def test_scripts_derive_the_verdict_again(bench: Bench, tmp_path: Path, name: st
 
 
 def test_nothing_submitted_has_no_verdict(bench: Bench, tmp_path: Path) -> None:
-    text = str(page(bench.report, bench.paths["nothing"]))
+    text = told(bench.report, bench.paths["nothing"])
     assert "verdict = none: nothing was submitted" in text
     (script,) = scripts(text)
     assert "recorded: None derived: None" in ran(script, tmp_path)
@@ -147,7 +147,7 @@ def test_nothing_submitted_has_no_verdict(bench: Bench, tmp_path: Path) -> None:
 
 def test_a_withheld_rule_is_shown_to_be_withheld(bench: Bench, tmp_path: Path) -> None:
     path = bench.report.rows("runs", repo="demo/spatialbench-long")[0]["run_path"]
-    (script,) = scripts(str(page(bench.report, path)))
+    (script,) = scripts(told(bench.report, path))
     said = ran(script, tmp_path)
     assert "the evaluation has `grader`: False and in `graders`: 0" in said
     assert "score is their sum: True" in said
@@ -166,7 +166,7 @@ def test_a_tampered_repository_comes_out_differently(
 ) -> None:
     """The same script over a commit whose record was changed: other blobs, and another verdict."""
     path = bench.paths["numbers"]
-    (script,) = scripts(str(page(bench.report, path)))
+    (script,) = scripts(told(bench.report, path))
     clone, empty = tmp_path / "clone", tmp_path / "empty"
     empty.mkdir()
     source = bench.family.repos["variantbench"].path
@@ -200,7 +200,7 @@ def test_every_id_is_explained_without_an_answer(bench: Bench) -> None:
     assert min(len(listed[kind]) for kind in ("finding", "run", "number")) > 5
     for kind, ids in listed.items():
         for name in ids:
-            text = str(page(report, f"{kind}:{name}"))
+            text = told(report, f"{kind}:{name}")
             assert not needles.hits(name, text.encode())
             assert all(script.count("\n") < refute.LINES for script in scripts(text)), name
 
@@ -208,7 +208,7 @@ def test_every_id_is_explained_without_an_answer(bench: Bench) -> None:
 def test_scripts_of_findings_look_at_the_place(bench: Bench, tmp_path: Path) -> None:
     """Every finding's script runs, and finds the blob that the finding names."""
     for row in bench.report.rows("findings"):
-        text = str(page(bench.report, row["finding_id"]))
+        text = told(bench.report, row["finding_id"])
         for script in scripts(text):
             said = ran(script, tmp_path)
             assert said
@@ -216,7 +216,7 @@ def test_scripts_of_findings_look_at_the_place(bench: Bench, tmp_path: Path) -> 
 
 
 def test_a_number_is_counted_again(bench: Bench, tmp_path: Path) -> None:
-    text = str(page(bench.report, "variantbench.evals"))
+    text = told(bench.report, "variantbench.evals")
     (script,) = scripts(text)
     said = ran(script, tmp_path)
     assert f"runs: {len(bench.report.rows('runs', repo=VARIANT))} " in said
@@ -227,14 +227,14 @@ def test_a_number_is_counted_again(bench: Bench, tmp_path: Path) -> None:
 def test_derived_again_from_fetched_blobs(bench: Bench, tmp_path: Path) -> None:
     """Without the vault two blobs are fetched and proven; nothing is left of them."""
     audit = explained.settings(bench.family, tmp_path, results=bench.report.audit.results)
-    text = str(page(Report(bench.report.folder, audit), bench.paths["numbers"]))
+    text = told(Report(bench.report.folder, audit), bench.paths["numbers"])
     assert re.search(r"yes, fetched for this explanation in \d+ requests?: this version", text)
     assert not (tmp_path / "vault").exists()
 
 
 def test_offline_says_what_it_would_need(bench: Bench, tmp_path: Path) -> None:
     audit = explained.settings(bench.family, tmp_path, offline=True)
-    text = " ".join(str(page(Report(bench.report.folder, audit), bench.paths["numbers"])).split())
+    text = " ".join(told(Report(bench.report.folder, audit), bench.paths["numbers"])).split()
     assert "no: offline, and the vault lacks commit" in text
     assert "2 blobs of demo/variantbench" in text
 
@@ -250,7 +250,7 @@ def test_an_altered_table_is_said_to_be_altered(bench: Bench, tmp_path: Path) ->
     for row in rows:
         row["derived_passed"] = not row["derived_passed"]
     tables.write(folder / "runs.parquet", "runs", rows, {})
-    text = " ".join(str(page(Report(folder, bench.report.audit), bench.paths["labels"])).split())
+    text = " ".join(told(Report(folder, bench.report.audit), bench.paths["labels"])).split()
     assert "this version derives ANOTHER derived_passed than the table says" in text
     assert "NOT what the seal says: runs.parquet" in text
 
@@ -269,7 +269,7 @@ def test_a_run_has_several_names(bench: Bench) -> None:
         f"variantbench/{folder}/",
         f"run:{path}",
     )
-    assert len({str(page(bench.report, way)) for way in ways}) == 1
+    assert len({told(bench.report, way) for way in ways}) == 1
 
 
 def test_a_path_that_two_repositories_have_is_ambiguous(bench: Bench, tmp_path: Path) -> None:
@@ -281,9 +281,9 @@ def test_a_path_that_two_repositories_have_is_ambiguous(bench: Bench, tmp_path: 
     tables.write(folder / "runs.parquet", "runs", [*rows, row | {"repo": "demo/scbench"}], {})
     report = Report(folder, bench.report.audit)
     with pytest.raises(ConfigError, match="names 2 things") as error:
-        page(report, row["run_path"])
+        told(report, row["run_path"])
     assert f"run:demo/scbench:{row['run_path']}" in str(error.value)
-    assert str(page(report, f"variantbench:{row['run_path']}")).startswith(f"run {VARIANT}:")
+    assert told(report, f"variantbench:{row['run_path']}").startswith(f"run {VARIANT}:")
 
 
 @pytest.mark.parametrize(
@@ -291,14 +291,14 @@ def test_a_path_that_two_repositories_have_is_ambiguous(bench: Bench, tmp_path: 
 )
 def test_an_unknown_id_is_a_usage_error(bench: Bench, asked: str) -> None:
     with pytest.raises(ConfigError, match=r"nothing in .* has this id") as error:
-        page(bench.report, asked)
+        told(bench.report, asked)
     assert str(error.value).isprintable()
 
 
 def test_an_unknown_id_comes_with_close_ones(bench: Bench) -> None:
     known = bench.report.column("findings", "finding_id")[0]
     with pytest.raises(ConfigError, match=re.escape(known)):
-        page(bench.report, known[:-1])
+        told(bench.report, known[:-1])
 
 
 def test_without_a_report_it_says_which_there_are(bench: Bench) -> None:
