@@ -37,7 +37,7 @@ def code_digest(rule: str) -> str:
 def library_digest() -> str:
     """Return the sha256 hex over all scripts, library files and templates, and the claims."""
     code = _digest(
-        path for path in SCRIPTS.rglob("*") if path.suffix in (".py", ".j2", ".css", ".js")
+        path for path in SCRIPTS.rglob("*") if path.suffix in (".py", ".j2", ".css", ".js", ".txt")
     )
     claims = sha256(CLAIMS.read_bytes() if CLAIMS.exists() else b"").hexdigest()
     return sha256(f"{code}\0{claims}".encode()).hexdigest()

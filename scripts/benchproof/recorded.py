@@ -58,13 +58,13 @@ class Recorded:
         room = Path(audit.resources, "reproduce", f"{label}.{digest}")
         keys = {key: made[key] for key in CONTENT_KEYS if key in made}
         here = {"results": str(room / "results"), "resources": str(room / "vault")}
-        date = {"date": label if not made.get("as_of") else None}
-        return cls(
-            folder,
-            room,
-            Vault(audit.resources),
-            configuration.load({**audit.merged, **keys, **here, **date}, day),
-        )
+        date = {"date": None if made.get("as_of") else made.get("date") or label}
+        config = configuration.load({**audit.merged, **keys, **here, **date}, day)
+        if config.label != label:
+            raise ConfigError(
+                f"config: `report`: {folder} is sealed as {label}, and its config.json makes {config.label}."
+            )
+        return cls(folder, room, Vault(audit.resources), config)
 
     def verify(self) -> None:
         """Raise BenchproofError, naming files, unless the folder holds the files that were sealed."""

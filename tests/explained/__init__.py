@@ -88,6 +88,7 @@ def _tables(
     listed, found = list_tree(repository)
     reconciled, projected = reconcile_repository(repository), project_repository(repository)
     rows["tree"] += listed
+    rows["manifest"] += reconciled.manifest
     rows["reconciliation"].append(reconciled.summary)
     for name in ("evals", "eval_handles", "graders", "tolerances"):
         rows[name] += getattr(projected, name)

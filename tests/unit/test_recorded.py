@@ -83,6 +83,13 @@ def test_a_report_of_the_past_keeps_its_label(bench: Bench) -> None:
     assert bench.recorded().config.label == "asof-2025-05-05"
 
 
+def test_a_seal_of_another_report_is_refused(bench: Bench) -> None:
+    write_config(bench.folder, bench.raw | {"family": SPECS, "date": "2026-01-14"})
+    bench.seal()
+    with pytest.raises(ConfigError, match=f"is sealed as {DAY}, and its config"):
+        bench.recorded()
+
+
 def test_a_narrowed_report_stays_narrow(bench: Bench) -> None:
     write_config(bench.folder, bench.raw | {"family": SPECS, "only": ["one"]})
     assert [spec.repo for spec in bench.recorded().config.family] == ["demo/one"]

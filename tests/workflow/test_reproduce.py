@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from benchproof.report import leaks
 from benchproof.report.seal import digests, write_seal
 from benchproof.sources import content
 from benchproof.vault import Vault
-from conftest import DAY, Bench, settings
+from conftest import DAY, ROOT, Bench, settings
 from family import Family, build_family
 from upstream import Upstream
 
@@ -56,6 +58,7 @@ def test_a_report_is_reproduced_offline_byte_for_byte(bench: Bench, served: Upst
     before = digests(bench.out)
     served.log.reset()
     code, output = reproduce(bench, f"results/{DAY}", "offline=true", "only=scbench")
+    assert "snakemake reproduce --config report=results/" in (ROOT / "README.md").read_text()
     assert code == 0, output[-3000:]
     total = len(CONTENT)
     assert f"reproduce {DAY}: {total} of {total} content tables are the same" in output
@@ -145,3 +148,20 @@ def test_claims_and_numbers_of_an_audit_are_explained(bench: Bench) -> None:
     assert both.startswith("claim scbench.evals")
     assert "number scbench.evals" in both
     assert both.count("as in the report") == 2
+
+
+def test_a_script_brings_two_blobs_over_http(bench: Bench, tmp_path: Path) -> None:
+    """As from GitHub: a partial fetch, and the two blobs by their ids; so does a reader without the vault."""
+    changes = {"resources": str(tmp_path / "none"), "results": str(bench.out.parent)}
+    audit = load(json.loads((bench.out / "config.json").read_text()) | changes, DAY)
+    report = find_report(audit, DAY)
+    row = next(row for row in report.rows("runs") if row["status"] == "graded")
+    text = told(report, f"{row['repo']}:{row['run_path']}")
+    assert re.search(r"fetched for this explanation \(2 blobs, [1-9]\d* requests\)", text)
+    assert not (tmp_path / "none").exists()
+    script = text[text.index("( export") : text.index("\n)\n") + 2]
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert f"recorded: {row['recorded_passed']} derived: {row['derived_passed']}" in done.stdout
+    assert "filtering not recognized" not in done.stderr

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from benchproof.errors import BenchproofError, VaultError
 from benchproof.explain.reports import Report
@@ -43,7 +44,8 @@ def blobs(report: Report, repo: str, wanted: Mapping[str, str]) -> Blobs:
         needs = f"commit {pin['commit_sha'][:12]}, its trees and {many(len(wanted), 'blob')}"
         return Blobs(None, f"offline, and the vault lacks {needs} of {repo}")
     try:
-        return _fetched(report, Pin(**pin), wanted)
+        known: dict[str, Any] = {field.name: pin[field.name] for field in fields(Pin)}
+        return _fetched(report, Pin(**known), wanted)
     except BenchproofError as error:
         return Blobs(None, f"the blobs could not be had: {error}")
 
@@ -59,4 +61,5 @@ def _fetched(report: Report, pin: Pin, wanted: Mapping[str, str]) -> Blobs:
             paths = {sha: unquote_path(path) for sha, path in wanted.items()}
             found = dict(source.blobs(pin, paths))
             requests = sum(int(row["requests"]) for row in http.traffic.rows("explain"))
-    return Blobs(found, f"fetched for this explanation in {many(requests, 'request')}")
+    asked = f"{many(len(wanted), 'blob')}, {many(requests, 'request')}"
+    return Blobs(found, f"fetched for this explanation ({asked})")

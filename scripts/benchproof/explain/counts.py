@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
@@ -16,13 +17,21 @@ from benchproof.report import dictionary
 from benchproof.report.figures import RULES as MADE_BY
 from benchproof.report.figures import Figure
 
-#: Tables whose rows the recount finds in a commit, or that are computed from such rows alone.
-_COUNTED: Final = frozenset(
-    "tree manifest reconciliation evals eval_handles graders tolerances runs".split()
+#: Tables whose rows the recount finds in a commit.
+_COUNTED: Final = frozenset("tree manifest evals eval_handles graders tolerances runs".split())
+#: A query that is about what was derived, not about what was recorded.
+_DERIVING: Final = re.compile(r"agree|derived|'graded'|edge|contested")
+_OF_RUNS: Final = (
+    "computed from the recorded runs; `benchproof explain <run path>` derives each of them again"
 )
-_DERIVED: Final = frozenset(
-    "run_fields readings models estimates strata comparisons record_checks".split()
-)
+#: Tables that are computed from those alone, and how.
+_DERIVED: Final = {
+    "reconciliation": "its rows and evals are the manifest and the evaluations that the script counts",
+    **dict.fromkeys(
+        ("run_fields", "readings", "models", "estimates", "strata", "comparisons", "record_checks"),
+        _OF_RUNS,
+    ),
+}
 _OBSERVED: Final = frozenset(
     "handles runnable objects contents files data_findings traffic".split()
 )
@@ -52,7 +61,7 @@ def claim(report: Report, row: Row) -> Page:
     used = _asked(page, report, found.query, row["observed"], open=row["status"] == "not_checked")
     repos = _repositories(report, row["repos"])
     page.section("What it rests on", _evidence(report, used, repos))
-    _refutation(page, report, used, repos)
+    _refutation(page, report, found.query, used, repos)
     return page
 
 
@@ -67,7 +76,7 @@ def number(report: Report, figure: Figure) -> Page:
     used = _asked(page, report, figure.query, shown)
     repos = [figure.repo] if figure.repo else list(report.pins)
     page.section("What it rests on", [*_evidence(report, used, repos), *map(_path, figure.paths)])
-    _refutation(page, report, used, repos)
+    _refutation(page, report, figure.query, used, repos)
     return page
 
 
@@ -176,16 +185,18 @@ def _places(report: Report, repo: str) -> tuple[str, str]:
     return next((folder for folder in found if folder), member["evals"]), member["runs"]
 
 
-def _refutation(page: Page, report: Report, used: set[str], repos: Sequence[str]) -> None:
+def _refutation(
+    page: Page, report: Report, query: str, used: set[str], repos: Sequence[str]
+) -> None:
     read = [repo for repo in repos if report.pins[repo]["commit_sha"]]
-    counted = bool(used & (_COUNTED | _DERIVED)) and bool(read)
-    page.section("How to refute it", _told(used, counted=counted))
+    counted = bool(used & (_COUNTED | _DERIVED.keys())) and bool(read)
+    again = (
+        "runs" in used and bool(_DERIVING.search(query)) and all(_numeric(report, r) for r in read)
+    )
+    page.section("How to refute it", _told(used, counted=counted, again=again))
     if not counted:
         return
-    scripts = [
-        refute.recount(report.remote(repo), report.pins[repo]["commit_sha"], *_places(report, repo))
-        for repo in read
-    ]
+    scripts = [_script(report, repo, again=again) for repo in read]
     page.script(scripts[0])
     if len(scripts) > 1:
         page.section(
@@ -195,15 +206,40 @@ def _refutation(page: Page, report: Report, used: set[str], repos: Sequence[str]
             page.script(lines[:2])
 
 
-def _told(used: set[str], *, counted: bool) -> Iterator[str]:
-    if counted:
-        yield (
-            "Paste into a shell; it needs git and Python and fetches the commit itself. It counts again "
-            f"{', '.join(sorted(used & _COUNTED)) or 'tree, evals and runs'}: "
-            "these must be the rows above."
+def _script(report: Report, repo: str, *, again: bool) -> list[str]:
+    where = report.remote(repo), report.pins[repo]["commit_sha"], *_places(report, repo)
+    if again:
+        modes = {row["mode"] for row in report.rows("tolerances", repo=repo)}
+        return refute.regraded(*where, modes)
+    return refute.recount(*where)
+
+
+def _numeric(report: Report, repo: str) -> bool:
+    """True when one script derives all verdicts of a repository: they are of numbers, and can be read."""
+    rows = report.rows("runs", repo=repo)
+    wanted = ("graded", "no_submission", "rule_not_published", "eval_missing")
+    rules = {row["rule_status"] for row in report.rows("graders", repo=repo)}
+    return (
+        bool(rows)
+        and rules == {"published"}
+        and all(
+            row["status"] in wanted and row["grader_type"] in (None, "numeric_tolerance")
+            for row in rows
         )
-    for name in sorted(used & _DERIVED):
-        yield f"{name}: computed from the recorded runs; `benchproof explain <run path>` derives each again."
+    )
+
+
+def _told(used: set[str], *, counted: bool, again: bool) -> Iterator[str]:
+    if counted:
+        yield "Paste into a shell; it needs git and Python and fetches the commit itself."
+    if again:
+        yield "It derives every verdict again from answers and rules: the counts must be those above."
+    elif rows := sorted(used & _COUNTED):
+        yield f"It counts again {', '.join(rows)}: these must be the rows above."
+    if "runs" in used and not again:
+        yield f"runs: what is derived in it is {_OF_RUNS}."
+    for name in sorted(used & _DERIVED.keys()):
+        yield f"{name}: {_DERIVED[name]}."
     for name in sorted(used & _OBSERVED):
         yield (
             f"{name}: rests on what servers answered at the rows' checked_at, which no commit holds and "

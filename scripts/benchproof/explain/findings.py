@@ -34,7 +34,7 @@ def explain(report: Report, row: Row) -> Page:
         page.section("Rule", _rule(report, row, rule))
         runs.fill(page, report, run)
         return page
-    page.section("Blobs it rests on (their content is not shown)", _rests_on(report, row))
+    page.section(runs.RESTS_ON, _rests_on(report, row), wrapped=False)
     page.section("Rule", _rule(report, row, rule))
     _refutation(page, report, row)
     return page
@@ -74,7 +74,7 @@ def _counted(page: Page, report: Report, row: Row) -> None:
     if row["stage"] == "lint_contents":
         place = work / "findings" / "lint_contents.md"
     there = "" if place.is_file() else " (not in this vault: it is where the report was made)"
-    page.section("Blobs it rests on", [_commit(report, row)])
+    page.section(runs.RESTS_ON, [_commit(report, row)], wrapped=False)
     page.section("Rule", _rule(report, row, RULES[row["rule"]]))
     page.section(
         "How to refute it",
@@ -89,7 +89,7 @@ def _counted(page: Page, report: Report, row: Row) -> None:
 
 def _commit(report: Report, row: Row) -> str:
     pin = report.pins.get(row["repo"], {})
-    return f"{row['repo']} at commit {row['commit_sha'] or pin.get('commit_sha') or 'not known'}"
+    return f"{row['commit_sha'] or pin.get('commit_sha') or 'not known'}  commit of {row['repo']}"
 
 
 # -- places ----------------------------------------------------------------------------------------------
@@ -165,6 +165,9 @@ def _look(report: Report, row: Row) -> tuple[str, list[str], str]:
         )
         return paste + told, refute.listed(None), "blob:none"
     if sha is not None and _is_blob(report, row):
+        if row["stage"] == "check_published":
+            told = "It counts the lines of the file in which the name of the place stands."
+            return paste + told, refute.python(refute.named(sha, pointer), path), "blob:none"
         shown = _may_show(report, row)
         told = "It says what stands at the place: kind and length" + (
             ", and the value, which is public." if shown else "; no value, which may be graded."

@@ -74,18 +74,18 @@ def shell_word(path: str) -> str:
     return f"\"$(printf '{octal}')\""
 
 
-def _template(name: str, **values: Any) -> list[str]:
-    """Return the lines of a template; values stand in it as Python literals, code as it is."""
-    text = (_TEMPLATES / f"{name}.txt").read_text(encoding="utf-8")
-    for key, value in values.items():
-        text = text.replace(f"@{key}@", str(value) if isinstance(value, Code) else ascii(value))
-    return text.splitlines()
-
-
 class Code(str):
     """A text that is code already."""
 
     __slots__ = ()
+
+
+def _template(template: str, /, **values: Any) -> list[str]:
+    """Return the lines of a template; values stand in it as Python literals, code as it is."""
+    text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", str(value) if isinstance(value, Code) else ascii(value))
+    return text.splitlines()
 
 
 def graders(kind: str, modes: set[str], where: str, ids: list[str]) -> list[str]:
@@ -94,11 +94,10 @@ def graders(kind: str, modes: set[str], where: str, ids: list[str]) -> list[str]
     `where` is the expression for the list of graders in the evaluation `e`, `ids` are the blobs of the
     evaluation and of the record, `modes` those of its tolerances.
     """
-    others = "".join(f"{_MODES[mode]} else " for mode in sorted(modes & _MODES.keys()))
     types = tuple(name for name, template in _FAMILY.items() if template == kind)
     return [
         *_template("answer", ids=ids),
-        *_template(kind, others=Code(others)),
+        *_template(kind, others=_others(modes)),
         *_template("verdict", graders=Code(where), types=types),
     ]
 
@@ -119,12 +118,20 @@ def stating(folder: str, eval_id: str) -> list[str]:
 
 
 def place(sha: str, pointer: str | None, *, shown: bool) -> list[str]:
-    """Return Python that says what stands at a JSON pointer of a blob; its value only if `shown`."""
+    """Return Python that says what stands at a JSON pointer of a blob, its value only if `shown`; without a
+    pointer, what is at the top of a JSON file.
+    """
     lines = _template("file", ids=[sha])
     if not (pointer or "").startswith("/"):
-        return lines
+        return lines + _template("keys")
     lines += _template("pointer", names=_names(pointer or ""))
     return [*lines, *_template("value")] if shown else lines
+
+
+def named(sha: str, place: str | None) -> list[str]:
+    """Return Python that counts the lines of a blob in which the last name of a place stands."""
+    name = (_names(place or "") or [place or ""])[-1]
+    return [*_template("file", ids=[sha]), *_template("name", name=name)]
 
 
 def places(folder: str, pointer: str) -> list[str]:
@@ -148,11 +155,26 @@ def recount(remote: str, commit: str, evals: str, runs: str) -> list[str]:
 
     Its second line alone names commit and folders, its first the repository.
     """
+    return _whole(remote, commit, evals, runs, _template("recount"))
+
+
+def regraded(remote: str, commit: str, evals: str, runs: str, modes: set[str]) -> list[str]:
+    """Return a script that derives every recorded verdict of the commit whose rule is numeric_tolerance."""
+    return _whole(remote, commit, evals, runs, _template("regraded", others=_others(modes)))
+
+
+def _whole(remote: str, commit: str, evals: str, runs: str, body: Sequence[str]) -> list[str]:
+    """Return a script over all evaluations and runs: blobs come at once, and folders stand in line two."""
     first, second, *_ = fetched(remote, commit, [], SMALL)
     folders = f"; E={shlex.quote(f'{evals}/')} R={shlex.quote(f'{runs}/')};"
-    call, *rest = python(_template("recount"))
+    call, *rest = python(body)
     call = call.replace("- $C", '- $C "$E" "$R"')
     return [first, second.replace(";", folders, 1), call, *rest, ")"]
+
+
+def _others(modes: set[str]) -> Code:
+    """What tolerances of these modes are asked for before the plain distance."""
+    return Code("".join(f"{_MODES[mode]} else " for mode in sorted(modes & _MODES.keys())))
 
 
 def _names(pointer: str) -> list[str]:

@@ -15,6 +15,7 @@ from benchproof.explain.text import Page, word
 from benchproof.grading.record import RunResult, published_rule, regrade
 from benchproof.report import dictionary
 
+RESTS_ON = "Blobs it rests on (their content is not shown)"
 #: Types whose verdict is that of their parts.
 _OF_PARTS = ("all_of", "composite", "graders[]")
 _COMPARED = (
@@ -42,7 +43,7 @@ def fill(page: Page, report: Report, row: Row) -> None:
     evaluation = _evaluation(report, row)
     at = _ids(report, row, evaluation)
     page.section("What it says", _said(row))
-    page.section("Blobs it rests on (their content is not shown)", _rests_on(report, row, at))
+    page.section(RESTS_ON, _rests_on(report, row, at), wrapped=False)
     page.section("Rule", _rule(report, row))
     page.section("Arithmetic", _arithmetic(report, row))
     page.section("Derived again", [_again(report, row, at, evaluation)])
@@ -80,7 +81,8 @@ def _ids(report: Report, row: Row, evaluation: Row | None) -> dict[str, str]:
 
 def _rests_on(report: Report, row: Row, at: Mapping[str, str]) -> Iterator[str]:
     pin = report.pins[row["repo"]]
-    yield f"{row['repo']} at commit {pin['commit_sha']}, tree {pin['tree_sha']}"
+    yield f"{pin['commit_sha']}  commit of {row['repo']}"
+    yield f"{pin['tree_sha']}  its tree"
     for sha, path in at.items():
         yield f"{sha}  {path}"
 

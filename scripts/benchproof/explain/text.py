@@ -17,11 +17,12 @@ class Page:
     title: str
     _parts: list[str] = field(default_factory=list)
 
-    def section(self, heading: str, lines: Iterable[str]) -> None:
-        """Add a section; nothing without a line."""
+    def section(self, heading: str, lines: Iterable[str], *, wrapped: bool = True) -> None:
+        """Add a section; nothing without a line. Ids and paths are to be copied, so they aren't wrapped."""
         listed = [line for line in lines if line]
+        shown = [_wrapped(line) if wrapped else [f"  {line}"] for line in listed]
         if listed:
-            self._parts += ["", heading, *(part for line in listed for part in _wrapped(line))]
+            self._parts += ["", heading, *(part for parts in shown for part in parts)]
 
     def script(self, lines: Sequence[str]) -> None:
         """Add a script as it is to be copied."""

@@ -23,6 +23,7 @@ from benchproof.inventory.repository import Repository
 from benchproof.report import leaks
 from benchproof.sources import content
 from benchproof.vault import Vault
+from conftest import ROOT
 from family import Family
 from family.build import draft_family, write_family
 from family.draft import Draft
@@ -49,16 +50,13 @@ def answers(draft: Draft) -> dict[str, tuple[str, Any, bool]]:
     labels, markers = config["var_03_locus"], config["var_04_panel"]
     children = [child["config"] for child in config["var_06_trait"]["children"]]
     whole = {**children[0]["ground_truth"], **children[1]["ground_truth"]}
+    far = dict.fromkeys(list(config["var_02_strand"]["ground_truth"])[:1], 1e6)
     whole["cell_types_predicted"] = children[2]["ground_truth_labels"]
     right = config["var_05_carrier"]["correct_answer"]
     return {
         "numbers": ("var_01_trio", config["var_01_trio"]["ground_truth"], True),
         "offsets": ("var_02_strand", config["var_02_strand"]["ground_truth"], True),
-        "far off": (
-            "var_02_strand",
-            dict.fromkeys(config["var_02_strand"]["ground_truth"], 1e6),
-            False,
-        ),
+        "far off": ("var_02_strand", {**config["var_02_strand"]["ground_truth"], **far}, False),
         "labels": ("var_03_locus", {"cell_types_predicted": labels["ground_truth_labels"]}, True),
         "few labels": (
             "var_03_locus",
@@ -83,14 +81,12 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     draft.tree("variantbench").put_json(panel.path, panel.data)
     paths = {}
     for number, (name, (word, answer, right)) in enumerate(answers(draft).items()):
-        record = {
-            "agent_answer": answer,
-            "passed": right,
-            "score": None,
-            "reasoning": "",
-            "metrics": {},
-        }
-        paths[name] = explained.add_run(draft, word, {**record, "field_scores": {}}, number)
+        item = next(e for e in draft.evals["variantbench"] if e.word == word)
+        truths = item.data["grader"]["config"].get("ground_truth", {})
+        scores = {field: float(answer[field] == truth) for field, truth in truths.items()}
+        record = {"agent_answer": answer, "passed": right, "reasoning": "", "metrics": {}}
+        record |= {"field_scores": scores, "score": sum(scores.values()) / (len(scores) or 1)}
+        paths[name] = explained.add_run(draft, word, record, number)
     paths["nothing"] = explained.add_run(draft, "var_01_trio", None, 99)
     root = tmp_path_factory.mktemp("explain")
     family = write_family(draft, root / "family")
@@ -215,26 +211,62 @@ def test_scripts_of_findings_look_at_the_place(bench: Bench, tmp_path: Path) -> 
             assert "the blobs of the report: False" not in said
 
 
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (refute.place("0" * 40, "/metadata/a~1b/1/x", shown=False), "there: NoneType"),
+        (refute.place("0" * 40, "/grader/1", shown=False), "there: list length: 1"),
+        (refute.place("0" * 40, "/metadata/none", shown=False), "1 of its names lead on"),
+        (refute.place("0" * 40, None, shown=True), "keys at the top: ['grader', 'metadata']"),
+        (refute.place("0" * 40, "/grader/one", shown=True), "value: 1"),
+        (refute.named("0" * 40, "/grader/two"), "lines that hold the name: 1"),
+    ],
+)
+def test_a_place_is_looked_at_by_its_pointer(tmp_path: Path, lines: list[str], said: str) -> None:
+    """Names, numbers of lists, and numbers of what is graded; what isn't there is said to be missing."""
+    data = tmp_path / "data.json"
+    value = {"metadata": {"a/b": [1, {"x": None}]}, "grader": {"one": 1, "two": [7]}}
+    data.write_text(json.dumps(value, indent=1))
+    read = 'subprocess.check_output(["git", "cat-file", "blob", sys.argv[1]])'
+    text = "\n".join(lines).replace(read, f"open({str(data)!r}, 'rb').read()")
+    command = ["python3", "-I", "-S", "-", "0" * 40]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert said in done.stdout + done.stderr
+
+
 def test_a_number_is_counted_again(bench: Bench, tmp_path: Path) -> None:
     text = told(bench.report, "variantbench.evals")
     (script,) = scripts(text)
     said = ran(script, tmp_path)
     assert f"runs: {len(bench.report.rows('runs', repo=VARIANT))} " in said
-    for table in ("tree", "evals", "graders", "tolerances", "eval_handles"):
+    for table in ("tree", "manifest", "evals", "graders", "tolerances", "eval_handles"):
         assert f"{table}: {bench.report.count(table, VARIANT)} " in said.replace("\n", " ")
+
+
+def test_one_script_derives_all_verdicts_of_a_repository(bench: Bench, tmp_path: Path) -> None:
+    """The headline of a report, by git and Python alone; one planted verdict doesn't follow."""
+    rows = bench.report.rows("runs", repo="demo/scbench")
+    (script,) = scripts(told(bench.report, "scbench.runs.agree"))
+    said = ran(script, tmp_path)
+    agree = sum(row["passed_agrees"] is True for row in rows)
+    assert 0 < agree < len(rows)
+    assert f"runs: {len(rows)} " in said
+    assert f"recorded verdicts that follow: {agree}\n" in said
 
 
 def test_derived_again_from_fetched_blobs(bench: Bench, tmp_path: Path) -> None:
     """Without the vault two blobs are fetched and proven; nothing is left of them."""
     audit = explained.settings(bench.family, tmp_path, results=bench.report.audit.results)
     text = told(Report(bench.report.folder, audit), bench.paths["numbers"])
-    assert re.search(r"yes, fetched for this explanation in \d+ requests?: this version", text)
+    assert re.search(
+        r"yes, fetched for this explanation \(2 blobs, \d+ requests?\): this\s+version", text
+    )
     assert not (tmp_path / "vault").exists()
 
 
 def test_offline_says_what_it_would_need(bench: Bench, tmp_path: Path) -> None:
     audit = explained.settings(bench.family, tmp_path, offline=True)
-    text = " ".join(told(Report(bench.report.folder, audit), bench.paths["numbers"])).split()
+    text = " ".join(told(Report(bench.report.folder, audit), bench.paths["numbers"]).split())
     assert "no: offline, and the vault lacks commit" in text
     assert "2 blobs of demo/variantbench" in text
 
@@ -250,7 +282,7 @@ def test_an_altered_table_is_said_to_be_altered(bench: Bench, tmp_path: Path) ->
     for row in rows:
         row["derived_passed"] = not row["derived_passed"]
     tables.write(folder / "runs.parquet", "runs", rows, {})
-    text = " ".join(told(Report(folder, bench.report.audit), bench.paths["labels"])).split()
+    text = " ".join(told(Report(folder, bench.report.audit), bench.paths["labels"]).split())
     assert "this version derives ANOTHER derived_passed than the table says" in text
     assert "NOT what the seal says: runs.parquet" in text
 
@@ -320,3 +352,14 @@ def test_the_command(
     assert capsys.readouterr().out.startswith(f"run {VARIANT}:")
     assert cli.main(["explain", "nothing-like-this", *where]) == 2
     assert "There are" in capsys.readouterr().err
+
+
+def test_the_documented_example_is_true(bench: Bench) -> None:
+    """docs/explain.md shows what the command says of this family, and its script as it is printed."""
+    audit = explained.settings(
+        bench.family, bench.report.folder.parents[2] / "x", git_mirrors={}, offline=True
+    )
+    text = told(Report(bench.report.folder, audit), bench.paths["far off"])
+    example = (ROOT / "docs" / "explain.md").read_text().split("```text\n")[1].split("```")[0]
+    assert text.startswith(example)
+    assert example.endswith("EOF\n)\n")

@@ -82,6 +82,7 @@ WRITES = {
     "analysis/published/checks.py": ("published_checks",),
     "analysis/published/repository.py": ("published",),
     "analysis/runs.py": ("runs",),
+    "explain/runs.py": ("runs",),
     "grading/record.py": ("runs",),
     "history/backfill.py": ("timeline",),
     "history/derive.py": ("timeline",),
