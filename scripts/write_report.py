@@ -5,6 +5,7 @@ from pathlib import Path
 from benchproof import job
 from benchproof.report import html, summary
 from benchproof.report.facts import gather
+from benchproof.report.figures import figures
 from benchproof.vault import private_file
 
 
@@ -13,7 +14,7 @@ def main(task: job.Job) -> None:
     folder = Path(task.input.pins).parent
     facts = gather(folder, task.params.audit, Path(task.params.audit["results"]))
     for path, text in (
-        (task.output.html, html.render(facts)),
+        (task.output.html, html.render(facts, figures(folder))),
         (task.output.summary, summary.render(facts, str(folder))),
     ):
         with private_file(Path(path)) as handle:

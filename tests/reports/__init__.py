@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from benchproof import tables
+from benchproof.report import html
 from benchproof.report.facts import Facts, gather
+from benchproof.report.figures import figures
 
 Row = dict[str, Any]
 Rows = Mapping[str, Iterable[Row]]
@@ -70,3 +72,22 @@ def write(folder: Path, **given: Iterable[Row]) -> Path:
 def read(folder: Path, **about: Any) -> Facts:
     """Return what a written report says."""
     return gather(folder, {**ABOUT, **about}, folder.parent)
+
+
+def every(*texts: str) -> dict[str, list[Row]]:
+    """Return a row of every table for each text, which stands in every column that upstream can fill."""
+    rows = {
+        name: [
+            filled(name, text, **({"row": n} if name == "manifest" else {}))
+            for n, text in enumerate(texts)
+        ]
+        for name in tables.SPECS
+    }
+    pinned = [pin(reason=texts[0], ref=texts[0])]
+    return {**rows, "pins": pinned, "reconciliation": [counted(shape=texts[0])]}
+
+
+def page(folder: Path, rows: Rows | None = None, notice: str | None = None) -> str:
+    """Write a report of these rows and return its page."""
+    write(folder, **(rows or {}))
+    return html.render(read(folder, made_by={"notice": notice}), figures(folder))

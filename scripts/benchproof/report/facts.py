@@ -17,6 +17,8 @@ from benchproof.outputs import OPEN
 from benchproof.progress import megabytes
 
 Rows = list[dict[str, Any]]
+#: A piece of a sentence, and the figure that it is the number of; the page links it to its evidence.
+Part = tuple[str, str | None]
 
 #: What no audit from the outside can test; said wherever a verdict is said.
 UNTESTED = "Not tested: that the answer keys are right, that the agents gave these answers."
@@ -26,6 +28,7 @@ _NAMES = (
     "evals",
     "eval_handles",
     "graders",
+    "licences",
     "handles",
     "runnable",
     "objects",
@@ -40,6 +43,7 @@ _NAMES = (
     "published_checks",
     "claims",
     "findings",
+    "data_findings",
     "traffic",
 )
 
@@ -67,20 +71,38 @@ class RepoFacts:
     @property
     def verdict(self) -> str:
         """Coverage first: what follows from the published rule, and of how many evaluations that is."""
-        evals = self.reconciliation["evals"]
-        evals = "an unknown number of" if evals is None else evals
+        return said(self.cited)
+
+    @property
+    def cited(self) -> list[Part]:
+        """The verdict in pieces; figures are named without the repository."""
+        count = self.reconciliation["evals"]
+        evals: Part = ("an unknown number of" if count is None else str(count), "evals")
         if self.commit is None:
-            return f"not audited: {self.status} ({self.reason})"
+            return [(f"not audited: {self.status} ({self.reason})", None)]
         if self.reconciliation["status"] == "not_read":
-            return f"not read: {self.reconciliation['reason']}"
+            return [(f"not read: {self.reconciliation['reason']}", None)]
         if not self.runs:
-            return f"no recorded runs; rule published for {self.graders} of {evals} evals"
+            head: Part = ("no recorded runs; rule published for ", None)
+            return [head, (str(self.graders), "graders"), (" of ", None), evals, (" evals", None)]
         if not self.graded:
-            return f"0 of {self.runs} recorded verdicts can be checked; {and_list(self.ungraded)}"
-        return (
-            f"{self.agreeing} of {self.graded} recorded verdicts follow from the published rule; "
-            f"that is {self.evals_with_runs} of {evals} public evals"
-        )
+            return [
+                ("0", "runs.graded"),
+                (" of ", None),
+                (str(self.runs), "runs"),
+                (" recorded verdicts can be checked; ", None),
+                *listed(self.ungraded, "runs."),
+            ]
+        return [
+            (str(self.agreeing), "runs.agree"),
+            (" of ", None),
+            (str(self.graded), "runs.graded"),
+            (" recorded verdicts follow from the published rule; that is ", None),
+            (str(self.evals_with_runs), "runs.evals"),
+            (" of ", None),
+            evals,
+            (" public evals", None),
+        ]
 
 
 @dataclass(frozen=True)
@@ -113,6 +135,11 @@ class Facts:
     def complete(self) -> bool:
         """True when the whole family was audited and nothing stayed unknown."""
         return not self.unknown and not self.unlearnt and self.left_out <= 0
+
+    @property
+    def unread(self) -> bool:
+        """True when sums over the family lack a repository."""
+        return any(row["status"] == "not_read" for row in self.tables["reconciliation"])
 
     @cached_property
     def unlearnt(self) -> list[str]:
@@ -160,25 +187,54 @@ class Facts:
     @property
     def data_line(self) -> str:
         """What can be run and what it weighs, in one sentence without its full stop."""
+        return said(self.data_cited)
+
+    @property
+    def data_cited(self) -> list[Part]:
+        """The same in pieces."""
         evals = self.tables["runnable"]
-        full = sum(row["runnable"] == "all" for row in evals)
-        reachable = sum(row["status"] == "reachable" for row in self.tables["handles"])
         unknown = sum(row["runnable"] == "unknown" for row in evals)
-        rest = f", {unknown} not known" if unknown else ""
+        reachable = sum(row["status"] == "reachable" for row in self.tables["handles"])
+        rest: list[Part] = [
+            (", ", None),
+            (str(unknown), "family.runnable.unknown"),
+            (" not known", None),
+        ]
         weight = megabytes(sum(row["size_bytes"] for row in self.snapshots))
-        return (
-            f"{full} of {len(evals)} evals can be run{rest} ({reachable} of "
-            f"{len(self.tables['handles'])} handles); {len(self.snapshots)} snapshots, {weight}"
-        )
+        return [
+            (str(sum(row["runnable"] == "all" for row in evals)), "family.runnable"),
+            (" of ", None),
+            (str(len(evals)), "family.runnable.evals"),
+            (" evals can be run", None),
+            *(rest if unknown else []),
+            (" (", None),
+            (str(reachable), "family.handles.reachable"),
+            (" of ", None),
+            (str(len(self.tables["handles"])), "family.handles.asked"),
+            (" handles); ", None),
+            (str(len(self.snapshots)), "family.snapshots"),
+            (" snapshots, ", None),
+            (weight, "family.snapshots.bytes"),
+        ]
 
     @property
     def family_line(self) -> str:
         """The whole family in one sentence, without its full stop."""
+        return said(self.family_cited)
+
+    @property
+    def family_cited(self) -> list[Part]:
+        """The same in pieces."""
         graded = [row for row in self.tables["runs"] if row["status"] == "graded"]
         agree = sum(row["passed_agrees"] is True for row in graded)
-        evals = total([row["evals"] for row in self.tables["reconciliation"]])
-        follow = f"{agree} of {len(graded)} recorded verdicts follow from a published rule"
-        return f"{follow}; {evals} evals are public"
+        return [
+            (str(agree), "family.runs.agree"),
+            (" of ", None),
+            (str(len(graded)), "family.runs.graded"),
+            (" recorded verdicts follow from a published rule; ", None),
+            (total([row["evals"] for row in self.tables["reconciliation"]]), "family.evals"),
+            (" evals are public", None),
+        ]
 
     @property
     def builds(self) -> list[tuple[str, int, int]]:
@@ -248,8 +304,13 @@ class Facts:
     @property
     def ungraded(self) -> str:
         """Why recorded runs of the family have no derived verdict, counted; empty when all have one."""
-        runs = self.tables["runs"]
-        return and_list(Counter(run["status"] for run in runs if run["status"] != "graded"))
+        return said(self.ungraded_cited)
+
+    @property
+    def ungraded_cited(self) -> list[Part]:
+        """The same in pieces; figures are named without `family`."""
+        states = (run["status"] for run in self.tables["runs"])
+        return listed(Counter(state for state in states if state != "graded"), "runs.")
 
 
 @dataclass(frozen=True)
@@ -278,6 +339,11 @@ class ClaimFacts:
         return sorted(
             found, key=lambda row: (rank.get((row["kind"], row["status"]), 2), row["claim_id"])
         )
+
+    @property
+    def broken(self) -> Rows:
+        """Invariants that fail."""
+        return [row for row in self.amiss if row["kind"] == "invariant"]
 
     @property
     def topics(self) -> dict[str, Rows]:
@@ -417,9 +483,18 @@ def _repository(pin: Mapping[str, Any], all_rows: Mapping[str, Rows]) -> RepoFac
     )
 
 
-def and_list(counts: Mapping[str, int]) -> str:
-    """Counts by name as one text, by name."""
-    return ", ".join(f"{number} {name}" for name, number in sorted(counts.items()))
+def said(parts: Sequence[Part]) -> str:
+    """Return the sentence that its pieces make."""
+    return "".join(text for text, _ in parts)
+
+
+def listed(counts: Mapping[str, int], prefix: str) -> list[Part]:
+    """Counts by name as pieces of a sentence, by name; a figure's id is the prefix and the name."""
+    parts: list[Part] = []
+    for name, number in sorted(counts.items()):
+        parts += [(", ", None)] if parts else []
+        parts += [(str(number), prefix + name), (f" {name}", None)]
+    return parts
 
 
 def total(counts: Sequence[int | None]) -> str:

@@ -26,11 +26,13 @@ from benchproof.grading.registry import NAMED_ONLY, PUBLISHED
 from benchproof.inventory import layout
 from benchproof.inventory.repository import Repository
 from benchproof.journal import Journal
+from benchproof.report.visible import embedded, visible
 
 _GRADED_KEYS = ("grader", "graders", "canary", "notes")
 _PROSE_KEYS = frozenset({"notes", "reasoning", "description", "rationale"})
 #: A value that stands in this program's own text proves nothing where it is found.
 _OWN_TEXT = Path(__file__).resolve().parents[2]
+_TEXTS = (".py", ".j2", ".js", ".css")
 _OWN_WORDS = frozenset(
     {
         *PUBLISHED,
@@ -50,6 +52,7 @@ _MIN_TEXT, _MIN_DIGITS, _MIN_SIGNIFICANT, _MIN_SENTENCE = 6, 7, 5, 25
 _SECRET = re.compile(r"signature|token|credential|key|policy", re.IGNORECASE)
 _GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+_BLOCK = re.compile(r'<script type="application/json"[^>]*>(.*?)</script>', re.DOTALL)
 _WORD = re.compile(rb"[0-9A-Za-z_]")
 _DIGIT = re.compile(rb"[0-9]")
 _GOES_ON = re.compile(rb"\.(?!0+(?![0-9A-Za-z_]))[0-9]")
@@ -110,18 +113,22 @@ def _inside_word(data: bytes, outside: int, inside: int) -> bool:
 
 
 def _forms(value: str) -> Iterator[tuple[bytes, str]]:
-    """Yield the byte forms of a value: plain, JSON-escaped, HTML-escaped as Python and as Jinja do it,
-    and each of them as base64 at three alignments, in both alphabets.
+    """Yield the byte forms of a value: plain, JSON-escaped also as in a page, HTML-escaped as Python and as
+    Jinja do it, all of these with what can't be seen spelt out, and each as base64 at three alignments, in
+    both alphabets.
     """
     from markupsafe import escape
 
     plain = value.encode("utf-8", "surrogatepass")
-    texts = (
-        ("json", json.dumps(value)[1:-1]),
-        ("json", json.dumps(value, ensure_ascii=False)[1:-1]),
-        ("html", html.escape(value)),
-        ("html", str(escape(value))),
-    )
+    texts = [("shown", visible(value))]
+    for text in {value: None, visible(value): None}:
+        texts += [
+            ("json", json.dumps(text)[1:-1]),
+            ("json", json.dumps(text, ensure_ascii=False)[1:-1]),
+            ("json", embedded(text)[1:-1]),
+            ("html", html.escape(text)),
+            ("html", str(escape(text))),
+        ]
     escaped = [(text.encode("utf-8", "surrogatepass"), form) for form, text in texts]
     for data, form in ((plain, "plain"), *escaped):
         if data != plain or form == "plain":
@@ -180,7 +187,7 @@ def link_secrets(book: Path) -> set[str]:
 
 @cache
 def _own_text() -> str:
-    paths = sorted(path for path in _OWN_TEXT.rglob("*") if path.suffix in (".py", ".j2"))
+    paths = sorted(path for path in _OWN_TEXT.rglob("*") if path.suffix in _TEXTS)
     return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 
@@ -284,6 +291,33 @@ def surfaces(folders: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
             yield str(path), path.read_bytes()
             if path.suffix == ".parquet":
                 yield from decoded(path)
+            if path.suffix == ".html":
+                yield from decoded_page(path)
+
+
+def decoded_page(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the text of a page and what its blocks of JSON say, as a reader gets them."""
+    page = path.read_text(encoding="utf-8", errors="replace")
+    yield f"{path} text", html.unescape(page).encode("utf-8", "surrogatepass")
+    for number, block in enumerate(_BLOCK.findall(page), 1):
+        try:
+            said = "\0".join(_strings(json.loads(block)))
+        except ValueError:
+            continue  # what a browser cannot read either was searched as it is
+        yield f"{path} data block {number}", said.encode("utf-8", "surrogatepass")
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield every text and number in a JSON value, keys included."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting += [*item, *item.values()]
+        elif isinstance(item, list):
+            waiting += item
+        elif not isinstance(item, bool) and item is not None:
+            yield str(item)
 
 
 def decoded(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -323,9 +357,14 @@ def self_test(write_table: Callable[[str], Path], folder: Path) -> None:
     if not any(hit for place, data in decoded(table) for hit in needles.hits(place, data)):
         raise LeakError("the leak scan missed a value planted in a table; nothing was published.")
     page = folder / "planted.html"
-    page.write_text(html.escape(planted), encoding="utf-8")
-    if not any(hit for place, data in surfaces([folder]) for hit in needles.hits(place, data)):
-        raise LeakError("the leak scan missed a value planted in a file; nothing was published.")
+    block = embedded([f"{planted}\nx"])
+    data = f'<script type="application/json">{block}</script>'
+    for text in (html.escape(planted), data):
+        page.write_text(text, encoding="utf-8")
+        if not scan(needles, [folder])[0]:
+            raise LeakError(
+                "the leak scan missed a value planted in a page; nothing was published."
+            )
     page.unlink()
     table.unlink()
 

@@ -79,8 +79,7 @@ def _claims(facts: Facts) -> list[str]:
     if not facts.claims.rows:
         return []
     lines = [f"Claims: {facts.claims.line}"]
-    broken = [row for row in facts.claims.amiss if row["kind"] == "invariant"]
-    if broken:
+    if broken := facts.claims.broken:
         more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
         lines.append(f"  invariant fails: {broken[0]['claim_id']}{more}")
     return lines

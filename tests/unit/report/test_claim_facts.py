@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 from benchproof import tables
-from benchproof.report import html, summary
+from benchproof.report import summary
 from benchproof.report.facts import Facts
+from reports import page
 
 Row = dict[str, Any]
 
@@ -65,10 +68,15 @@ def test_the_summary_names_the_first_invariant_that_fails() -> None:
     assert "Claims" not in summary.render(facts(), "results/x")
 
 
-def test_the_page_shows_claims_side_by_side_and_what_was_checked() -> None:
+def words(text: str) -> str:
+    """A page without its links, in one line."""
+    return " ".join(re.sub(r"</?a\b[^>]*>", "", text).split())
+
+
+def test_the_page_shows_claims_side_by_side_and_what_was_checked(tmp_path: Path) -> None:
     checks = [
-        row("published_checks", check="total", status=status)
-        for status in ("holds", "holds", "fails")
+        row("published_checks", check="total", status=status, place=str(n))
+        for n, status in enumerate(("holds", "holds", "fails"))
     ]
     records = [row("record_checks", check="veto", n_holds=4, n_fails=0, n_not_checked=12)]
     made = facts(claims=CLAIMS, published_checks=checks, record_checks=records)
@@ -76,14 +84,18 @@ def test_the_page_shows_claims_side_by_side_and_what_was_checked() -> None:
         ("demo/one", "published: total", 2, 1, 0),
         ("demo/one", "records: veto", 4, 0, 12),
     ]
-    page = html.render(made)
-    assert "Sources disagree about size" in page
-    assert "All 9 claims" in page
-    assert "<td>None" not in page
+    given = {"claims": CLAIMS, "published_checks": checks, "record_checks": records}
+    text = words(page(tmp_path, given))
+    assert "Sources disagree about size" in text
+    assert "All 9 claims" in text
+    assert "<td>None" not in text
+    assert '<td>published: total</td><td class="n">2</td><td class="n fails">1</td>' in text
 
 
-def test_statistics_say_how_little_few_evaluations_tell() -> None:
-    compared = [row("comparisons", p_holm=p, n_evals=6) for p in (0.01, 1.0, 0.06)]
+def test_statistics_say_how_little_few_evaluations_tell(tmp_path: Path) -> None:
+    compared = [
+        row("comparisons", p_holm=p, n_evals=6, other_model=str(p)) for p in (0.01, 1.0, 0.06)
+    ]
     strata = [
         row("strata", axis="eval", stratum=name, status=status)
         for name, status in (("x", "never_passed"), ("y", "always_passed"), ("z", "ok"))
@@ -92,7 +104,8 @@ def test_statistics_say_how_little_few_evaluations_tell() -> None:
     (found,) = made.statistics
     assert (found.pairs, found.apart, found.largest_n) == (3, 1, 6)
     assert (found.never, found.always) == (["x"], ["y"])
-    page = " ".join(html.render(made).split())
-    assert "of 3 comparisons of two models, paired by evaluation, 1 differ" in page
-    assert "with at most 6 evaluations" in page
-    assert "Never passed: <code>x</code>" in page
+    given = {"models": [row("models")], "comparisons": compared, "strata": strata}
+    text = words(page(tmp_path, given))
+    assert "of 3 comparisons of two models, paired by evaluation, 1 differ" in text
+    assert "with at most 6 evaluations" in text
+    assert "Never passed: <code>x</code>" in text

@@ -23,6 +23,7 @@ from benchproof.journal import Journal
 from benchproof.report import leaks
 from benchproof.report.dictionary import REASONS, STATUSES
 from benchproof.report.leaks import Needles, harvest, scan, self_test
+from benchproof.report.visible import embedded, visible
 from benchproof.sources.base import RepoSpec
 from benchproof.vault import private_folder
 from unit.memory import Memory
@@ -33,6 +34,7 @@ VALUES = (
     'Zq "quoted" & <b>',
     "Zq naïve ‑ 漢字",
     "Zq it's",
+    "Zq \u202elaid\x07 <out>",
     "8461937",
     "-8461937.25",
 )
@@ -41,6 +43,10 @@ FORMS: dict[str, Callable[[str], str]] = {
     "json": lambda v: json.dumps(v)[1:-1],
     "json-utf8": lambda v: json.dumps(v, ensure_ascii=False)[1:-1],
     "html": html.escape,
+    "page": lambda v: embedded(v)[1:-1],
+    "shown": visible,
+    "shown-page": lambda v: embedded(visible(v))[1:-1],
+    "shown-html": lambda v: html.escape(visible(v)),
     "jinja": lambda v: jinja2.Environment(autoescape=True).from_string("{{ v }}").render(v=v),
     "base64": lambda v: base64.b64encode(v.encode()).decode(),
     "base64-inside": lambda v: base64.b64encode(b"before " + v.encode() + b" after!").decode(),
@@ -97,8 +103,12 @@ def test_a_number_by_itself_is_a_hit(data: str) -> None:
 def surfaces(tmp_path: Path, value: str) -> dict[str, Path]:
     """Write a value to one file of each kind, each in a folder of its own."""
     table = pa.table({"a": pa.array([None, value]), "b": pa.array([["x", value], []])})
+    block = embedded({"a": [f"b\n{value}\nc"]})
     listed: dict[str, Callable[[Path], object]] = {
         "html": lambda p: p.with_suffix(".html").write_text(html.escape(value)),
+        "block": lambda p: p.with_suffix(".html").write_text(
+            f'<script type="application/json" id="a">{block}</script>'
+        ),
         "log": lambda p: p.with_suffix(".log").write_text(f"12:00:00 {value}\n"),
         "hidden": lambda p: (p.parent / ".x").write_text(json.dumps({"a": value})),
         "deep": lambda p: private_folder(p / "y").joinpath("z").write_text(value),
