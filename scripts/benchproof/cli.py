@@ -128,10 +128,12 @@ def _update(merged: dict[str, Any], other: Mapping[str, Any]) -> None:
 
 
 def _summary(options: argparse.Namespace) -> int:
+    from benchproof.report import terminal
+
     results = Path(_configured(options).results)
     path = results / options.date / "summary.md"
     try:
-        print(path.read_text(encoding="utf-8"), end="")
+        text = path.read_text(encoding="utf-8")
     except OSError:
         known = sorted(
             item.parent.name
@@ -144,6 +146,7 @@ def _summary(options: argparse.Namespace) -> int:
             else "There is no report here yet; run snakemake."
         )
         raise BenchproofError(f"{path}: no such report. {there}") from None
+    terminal.show(text, sys.stdout)
     return OK
 
 

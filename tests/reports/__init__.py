@@ -91,3 +91,107 @@ def page(folder: Path, rows: Rows | None = None, notice: str | None = None) -> s
     """Write a report of these rows and return its page."""
     write(folder, **(rows or {}))
     return html.render(read(folder, made_by={"notice": notice}), figures(folder))
+
+
+def sample(runs: int = 60) -> dict[str, list[Row]]:
+    """Return rows of a small repository as an audit would write them, with so many runs."""
+    models = ("NA", "null", "1E5", "sage-1", "sage-2")
+    evals = [f"demo_{n:02}" for n in range(14)]
+    handles = [f"latch://{n}.node" for n in range(14)]
+    refused = {"status": "refused", "reason": "not_shared_or_unknown"}
+    inside = {
+        "obs_columns": [f"c{m}: int64" for m in range(9)],
+        "layers": [],
+        "obsm": ["X_pca: array"],
+    }
+
+    def run(n: int) -> Row:
+        name, model, silent = evals[n % 14], models[n % 5], n % 29 == 28
+        path = f"trajectories/{name}/demo/{model}/cli/r{n:06}/result.json"
+        who = {
+            "eval_id": name,
+            "provider": "demo",
+            "model": model,
+            "harness": "cli",
+            "replicate": n,
+        }
+        verdict = {"status": "graded", "derived_passed": n % 2 == 0, "passed_agrees": n != 7}
+        none = {"status": "no_submission", "reason": "absent"}
+        near = {"edge": "clear" if n % 10 else "on_bound", "tier": "A", "contested": n == 11}
+        passed = {"recorded_passed": n % 2 == 0, **(none if silent else verdict), **near}
+        return row("runs", run_path=path, **who, **passed)
+
+    def model(n: int) -> Row:
+        middle = 0.2 * n
+        ends = {"ci_low": middle - 0.3, "ci_high": middle + 0.3} if n else {}
+        counts = dict.fromkeys("n_no_submission n_unreadable n_missing".split(), 0)
+        counts |= {"n_evals": 14 if n else 5, "n_runs": 12, "n_passed": 6}
+        both = {"accuracy": middle, "accuracy_all": middle, "complete": True}
+        return row("models", model=models[n], harness="cli", **counts, **both, **ends)
+
+    def evaluation(n: int) -> Row:
+        told = {"task": f"task{n % 3}", "kit": None if n % 2 else "kit", "has_canary": True}
+        form = {"grader_form": "grader" if n % 3 else "none", "n_graders": n % 3, "n_handles": 1}
+        name = {"path": f"evals/{evals[n]}.json", "eval_id": evals[n], "status": "ok"}
+        return row("evals", **name, **told, **form, prompt_chars=300 + n)
+
+    def handle(n: int) -> Row:
+        state = {"status": "reachable"} if n != 3 else refused
+        return row("handles", handle=handles[n], n_evals=1, **state)
+
+    def runnable(n: int) -> Row:
+        counts = {"n_handles": 1, "n_reachable": int(n != 3), "n_refused": int(n == 3)}
+        state = "none" if n == 3 else "all"
+        return row("runnable", eval_id=evals[n], n_unknown=0, runnable=state, **counts)
+
+    def object_(table: str, n: int, **values: Any) -> Row:
+        return row(table, handle=handles[n], status="ok", **values)
+
+    def finding(n: int) -> Row:
+        severity = ("critical", "major", "minor", "info")[n % 4]
+        place = {"path": f"evals/{n}.json", "commit_sha": COMMIT, "stage": "reconcile_manifests"}
+        said = {"rule": "orphan", "message": "It is in no manifest.", "remedy": "List it."}
+        return row("findings", finding_id=f"orphan.{n:010}", severity=severity, **place, **said)
+
+    def claim(n: int) -> Row:
+        state = {"status": "holds", "observed": "1"} if n % 3 else {"status": "drifted"}
+        said = {"source": "a page", "says": "So.", "as_of": "2026-01-01", "expected": "1"}
+        name = {"claim_id": f"one.claim{n}", "kind": "observation", "repos": ["one"]}
+        return row("claims", **name, **said, **state)
+
+    verbatim = {"path": "LICENSE", "class": "verbatim", "data_terms": "not stated"}
+    return {
+        "evals": [evaluation(n) for n in range(14)],
+        "eval_handles": [
+            row("eval_handles", eval_id=e, handle=h, status="ok")
+            for e, h in zip(evals, handles, strict=True)
+        ],
+        "handles": [handle(n) for n in range(14)],
+        "runnable": [runnable(n) for n in range(14)],
+        "objects": [
+            object_("objects", n, container="hdf5", size_bytes=10**6 * 3**n) for n in range(9)
+        ],
+        "contents": [
+            object_("contents", n, n_obs=100 * n, n_vars=50, x_encoding="csr_matrix", **inside)
+            for n in range(9)
+        ],
+        "files": [object_("files", 0, size_bytes=10**6, sha256="a" * 64, verified_by="md5")],
+        "runs": [run(n) for n in range(runs)],
+        "readings": [
+            row(
+                "readings",
+                reading="bounds",
+                runs=58,
+                applies=9,
+                verdicts_changed=2,
+                fields_changed=3,
+            )
+        ],
+        "models": [model(n) for n in range(5)],
+        "findings": [finding(n) for n in range(30)],
+        "claims": [claim(n) for n in range(15)],
+        "licences": [row("licences", status="ok", deviations=[], **verbatim)],
+        "record_checks": [
+            row("record_checks", check="composite", n_holds=5, n_fails=0, n_not_checked=0)
+        ],
+    }

@@ -164,8 +164,7 @@ class _Page:
 
         facts = self.facts
         script, style = _asset("report.js"), _asset("report.css")
-        data = {name: encoded(grid) for name, grid in self.grids.items()}
-        used = ("findings", "runs", "claims", "evals", "objects", "figures")
+        shown = [name for name, grid in self.grids.items() if grid.rows or name == "figures"]
         commits = {r.repo: r.commit for r in facts.repositories}
         return {
             "facts": facts,
@@ -190,7 +189,7 @@ class _Page:
             "script_hash": _digest(script),
             "style_hash": _digest(style),
             "data": {
-                **{name: Markup(embedded(data[name])) for name in used if data[name]["rows"]},
+                **{name: Markup(embedded(encoded(self.grids[name]))) for name in shown},
                 "commits": Markup(embedded(commits)),
             },
         }

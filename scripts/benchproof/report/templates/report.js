@@ -325,7 +325,10 @@
     tip.hidden = false;
     tipped = link;
     link.setAttribute("aria-describedby", "tip");
-    const box = link.getBoundingClientRect();
+    put();
+  };
+  const put = () => {
+    const box = tipped.getBoundingClientRect();
     const below = box.bottom + tip.offsetHeight + 8 < innerHeight;
     tip.style.left = `${Math.max(8, Math.min(box.left, innerWidth - tip.offsetWidth - 8))}px`;
     tip.style.top = `${below ? box.bottom + 4 : Math.max(0, box.top - tip.offsetHeight - 4)}px`;
@@ -337,7 +340,11 @@
     if (tipped && tipped.contains(event.target) && !tip.contains(event.relatedTarget)) hide();
   });
   tip.addEventListener("pointerleave", hide);
-  addEventListener("scroll", hide, { passive: true });
+  // Focus scrolls what it is given to into view: its tip goes along.
+  document.addEventListener("scroll", () => {
+    if (tipped && tipped === document.activeElement) put();
+    else hide();
+  }, { passive: true, capture: true });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     if (tipped) hide();
