@@ -77,7 +77,9 @@ def figures(folder: Path) -> dict[str, Figure]:
     tables = Tables(folder, (name for name in USED if (folder / f"{name}.parquet").exists()))
     found = [one for one in measures(tables) if set(one.tables) <= tables.names]
     values = tables.values(one.query for one in found)
-    paths = _paths(tables, found)
+    paths = _paths(
+        tables, (one for one, value in zip(found, values, strict=True) if _rests(one, value))
+    )
     commits = dict(tables.listed("SELECT repo, commit_sha FROM pins"))
     return {
         one.id: Figure(
@@ -93,6 +95,11 @@ def figures(folder: Path) -> dict[str, Figure]:
         )
         for one, value in zip(found, values, strict=True)
     }
+
+
+def _rests(one: Measure, value: object) -> bool:
+    """True when there are places to ask for: nothing that was counted one by one lies nowhere."""
+    return bool(value) or one.places is None or "LIMIT" not in one.places
 
 
 def _paths(tables: Tables, found: Iterable[Measure]) -> dict[str | None, tuple[str, ...]]:

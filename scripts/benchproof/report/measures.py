@@ -31,9 +31,7 @@ MOST_PATHS: Final = 20
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 _OPEN = ", ".join(f"'{word}'" for word in OPEN)
 _READ = "(SELECT status FROM reconciliation WHERE repo = {repo}) <> 'not_read'"
-_MODEL_COLUMNS = (
-    "n_evals n_runs n_passed n_no_submission n_missing accuracy accuracy_all ci_low ci_high".split()
-)
+_MODEL_COLUMNS = "n_evals n_runs n_passed n_missing accuracy accuracy_all ci_low ci_high".split()
 _READING_COLUMNS = "runs applies verdicts_changed fields_changed".split()
 
 
@@ -228,6 +226,12 @@ _OF_THE_FAMILY: Final = (
         "evaluations of which it is not known whether they can be run",
         "runnable",
         "SELECT count(*) FROM runnable WHERE runnable = 'unknown'",
+    ),
+    (
+        "runs.evals",
+        "evaluations with a graded run: how far the verdicts reach",
+        "runs",
+        "SELECT count(DISTINCT (repo, eval_id)) FROM runs WHERE status = 'graded'",
     ),
     ("snapshots", ".h5ad objects of a known size", "objects", f"SELECT count(*) {_SNAPSHOTS}"),
     (
