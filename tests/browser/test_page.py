@@ -130,7 +130,7 @@ def test_a_link_to_a_figure_a_finding_or_a_run_opens_its_evidence(view: Open, re
     for anchor, title in (
         ("one.runs.differ", "one.runs.differ"),
         ("orphan.0000000003", "orphan.0000000003"),
-        (f"runs:{path}", path),
+        (f"runs:demo/one:{path}", path),
     ):
         shown, _ = view(report, anchor)
         panel = shown.locator("dialog#panel")

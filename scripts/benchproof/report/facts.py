@@ -141,9 +141,14 @@ class Facts:
         """True when sums over the family lack a repository."""
         return any(row["status"] == "not_read" for row in self.tables["reconciliation"])
 
-    @cached_property
+    @property
     def unlearnt(self) -> list[str]:
         """What is not known of the data, counted by the stage that asked, with causes."""
+        return [f"{number} {table} ({causes})" for table, number, causes in self.unlearnt_by_stage]
+
+    @cached_property
+    def unlearnt_by_stage(self) -> list[tuple[str, int, str]]:
+        """The same as table, number and causes."""
         seen: set[str] = set()
         lines = []
         for table in ("handles", "objects", "contents", "files"):
@@ -155,7 +160,7 @@ class Facts:
             seen |= {row["handle"] for row in fresh}
             if fresh:
                 causes = ", ".join(sorted({str(row["reason"]) for row in fresh}))
-                lines.append(f"{len(fresh)} {table} ({causes})")
+                lines.append((table, len(fresh), causes))
         return lines
 
     @cached_property
@@ -185,6 +190,11 @@ class Facts:
         return [bad[handle] for handle in sorted(bad)]
 
     @property
+    def runnable_unknown(self) -> int:
+        """How many evaluations it is not known of whether they can be run."""
+        return sum(row["runnable"] == "unknown" for row in self.tables["runnable"])
+
+    @property
     def data_line(self) -> str:
         """What can be run and what it weighs, in one sentence without its full stop."""
         return said(self.data_cited)
@@ -193,7 +203,7 @@ class Facts:
     def data_cited(self) -> list[Part]:
         """The same in pieces."""
         evals = self.tables["runnable"]
-        unknown = sum(row["runnable"] == "unknown" for row in evals)
+        unknown = self.runnable_unknown
         reachable = sum(row["status"] == "reachable" for row in self.tables["handles"])
         rest: list[Part] = [
             (", ", None),
@@ -322,6 +332,11 @@ class ClaimFacts:
     @property
     def line(self) -> str:
         """The counts in one sentence without its full stop; empty without claims."""
+        return said(self.cited)
+
+    @property
+    def cited(self) -> list[Part]:
+        """The same in pieces; figures are named without `family.claims`."""
         counts = Counter(row["status"] for row in self.rows)
         words = {
             "holds": "hold",
@@ -329,7 +344,12 @@ class ClaimFacts:
             "fails": "fail",
             "not_checked": "not checked",
         }
-        return ", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts[name])
+        parts: list[Part] = []
+        for name, word in words.items():
+            if counts[name]:
+                parts += [(", ", None)] if parts else []
+                parts += [(str(counts[name]), name), (f" {word}", None)]
+        return parts
 
     @property
     def amiss(self) -> Rows:

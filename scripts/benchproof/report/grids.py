@@ -42,13 +42,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table to sort, filter and page through; `key` is the column that names a row, and the cell of
+    """A table to sort, filter and page through; `key` are the columns that name a row, and the cell of
     `lead` leads to its evidence.
     """
 
     name: str
     title: str
-    key: str
+    key: Sequence[str]
     lead: str
     columns: Sequence[Column]
     shown: Sequence[str]
@@ -56,6 +56,10 @@ class Grid:
     rows: Sequence[Row]
     total: int = 0
     first: int = FIRST_ROWS
+
+    def id(self, row: Row) -> str:
+        """Return what names a row in links."""
+        return ":".join(str(cell(row[name])) for name in self.key)
 
     @property
     def visible_columns(self) -> list[Column]:
@@ -81,7 +85,7 @@ def grids(facts: Facts) -> dict[str, Grid]:
         _grid(
             "runs",
             "Recorded runs",
-            "run_path",
+            "repo run_path",
             "eval_id",
             "repo eval_id model harness replicate status recorded_passed derived_passed passed_agrees "
             "edge contested",
@@ -101,7 +105,7 @@ def grids(facts: Facts) -> dict[str, Grid]:
         _grid(
             "evals",
             "Evaluations",
-            "path",
+            "repo path",
             "eval_id",
             "repo eval_id task kit grader_form n_graders n_handles prompt_chars has_canary status",
             "repo grader_form task kit status",
@@ -129,7 +133,16 @@ def _grid(
     columns = [_column(table, name) for name in SPECS[table].schema.names]
     kept = rows[:MOST_ROWS]
     return Grid(
-        table, title, key, lead, columns, shown.split(), facets.split(), kept, len(rows), first
+        table,
+        title,
+        key.split(),
+        lead,
+        columns,
+        shown.split(),
+        facets.split(),
+        kept,
+        len(rows),
+        first,
     )
 
 
@@ -152,7 +165,7 @@ def of_figures(found: Iterable[Figure]) -> Grid:
     columns = [Column(name, "text", "") for name in FIGURE_COLUMNS]
     shown = ("id", "value", "meaning", "rule")
     return Grid(
-        "figures", "All figures", "id", "id", columns, shown, ("repo", "rule"), rows, len(rows)
+        "figures", "All figures", ("id",), "id", columns, shown, ("repo", "rule"), rows, len(rows)
     )
 
 
@@ -182,7 +195,7 @@ def _objects(facts: Facts) -> Grid:
     return Grid(
         "objects",
         "Handles, their objects, and what is inside",
-        "handle",
+        ("handle",),
         "handle",
         columns,
         ("handle", "status", "n_evals", "container", "size_bytes", "n_obs", "n_vars", "x_encoding"),
@@ -201,7 +214,7 @@ def encoded(grid: Grid) -> dict[str, Any]:
         about = {"name": column.name, "kind": column.kind, "source": column.source}
         columns.append({**about, **packed})
     return {
-        "key": grid.key,
+        "key": list(grid.key),
         "lead": grid.lead,
         "shown": list(grid.shown),
         "facets": list(grid.facets),

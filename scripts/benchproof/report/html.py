@@ -58,6 +58,7 @@ class _Page:
         self.grids: dict[str, Grid] = {**grids(facts), "figures": of_figures(figures.values())}
         self.dictionary = _dictionary(facts)
         self.reasons = _reasons(facts)
+        self.paths = {(row["repo"], row["eval_id"]): row["path"] for row in facts.tables["evals"]}
         self._anchored: set[str] = set()
 
     def fig(self, name: str, form: str = "", fallback: Any = None) -> Markup | str:
@@ -117,7 +118,7 @@ class _Page:
 
         text: Markup | str = _shown(column.kind, row[column.name])
         if column.name == grid.lead:
-            link = self.key(grid.name, str(row[grid.key]), str(text) or None)
+            link = self.key(grid.name, grid.id(row), str(text) or None)
             return Markup('<th class="{}" scope="row">{}</th>').format(column.kind, link)
         if column.kind == "word":
             reason = column.source.endswith(".reason")
@@ -125,6 +126,12 @@ class _Page:
         if column.name == "severity":
             text = Markup('<span class="sev {}">{}</span>').format(row[column.name], text)
         return Markup('<td class="{}">{}</td>').format(column.kind, text)
+
+    def eval_link(self, row: Mapping[str, Any]) -> Markup | str:
+        """Return an evaluation as a link to its row, where it has a file."""
+        path = self.paths.get((row["repo"], row["eval_id"]))
+        name = visible(row["eval_id"])
+        return name if path is None else self.key("evals", f"{row['repo']}:{path}", name)
 
     def agreement(self, repository: Any) -> list[charts.Share]:
         """Return the bar of a repository's runs."""
@@ -144,7 +151,9 @@ class _Page:
 
     def helpers(self) -> dict[str, Any]:
         """Return the functions that the templates call."""
-        names = "fig cite at_least word title key cell agreement model_id check_id".split()
+        names = (
+            "fig cite at_least word title key cell agreement eval_link model_id check_id".split()
+        )
         return {
             **{name: getattr(self, name) for name in names},
             "names_of": _names_of,

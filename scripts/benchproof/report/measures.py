@@ -285,6 +285,7 @@ def measures(tables: Tables) -> list[Measure]:
         *(one for repo, name in names.items() for one in _repository(repo, name)),
         *_readings(tables),
         *_builds(tables),
+        *_unasked(tables),
         *_models(tables, names),
         *_checks(tables, names),
     ]
@@ -415,6 +416,16 @@ def _builds(tables: Tables) -> Iterator[Measure]:
             f"SELECT count(*) {tail} AND passed_agrees",
             ("runs",),
         )
+
+
+def _unasked(tables: Tables) -> Iterator[Measure]:
+    for (reason,) in _keys(tables, "claims", "DISTINCT reason", "status = 'not_checked'"):
+        query = (
+            f"SELECT count(*) FROM claims WHERE status = 'not_checked' AND reason {literal(reason)}"
+        )
+        meaning = f"claims that could not be checked: {reason}"
+        key = f"family.claims.not_checked.{part(str(reason))}"
+        yield Measure(key, meaning, query, ("claims",))
 
 
 def _models(tables: Tables, names: dict[str, str]) -> Iterator[Measure]:

@@ -154,8 +154,8 @@ def test_every_link_leads_to_a_place_or_a_row(plain: str) -> None:
     assert len(read.ids) == len(set(read.ids))
     known = set(read.ids) | set(read.cells("figures")["id"])
     for grid in ("findings", "runs", "claims", "evals", "objects", "figures"):
-        key = read.data(grid)["key"]
-        known |= {f"{grid}:{name}" for name in read.cells(grid)[key]}
+        keys = zip(*(read.cells(grid)[name] for name in read.data(grid)["key"]), strict=True)
+        known |= {":".join([grid, *key]) for key in keys}
     assert [link for link in read.links if link[1:] not in known] == []
     sections = (
         "verdicts wrong reconciliation data inside runs readings models numbers claims findings licences "

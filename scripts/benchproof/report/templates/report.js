@@ -66,10 +66,10 @@
       this.order = this.all;
     }
     column(name) { return this.columns.find((column) => column.name === name); }
+    id(row) { return this.key.map((name) => this.column(name).value(row)).join(":"); }
     find(key) {
       if (!this.index) {
-        const keys = this.column(this.key);
-        this.index = new Map(this.all.map((row) => [String(keys.value(row)), row]));
+        this.index = new Map(this.all.map((row) => [this.id(row), row]));
       }
       return this.index.get(key);
     }
@@ -162,7 +162,7 @@
       return make("tr", {}, ...cells);
     }
     link(row, text) {
-      const id = String(this.column(this.key).value(row));
+      const id = this.id(row);
       const link = make("a", { class: "f", href: `#${encodeURIComponent(`${this.name}:${id}`)}` }, text || id);
       if (text !== id) link.setAttribute("aria-label", `${text}: ${id}`);
       return link;
@@ -231,7 +231,7 @@
   const EXPLAINED = ["figures", "findings", "runs", "claims"];
   function evidence(grid, row) {
     const get = (name) => (grid.column(name) ? grid.column(name).value(row) : null);
-    const id = String(get(grid.key));
+    const id = String(get(grid.key[grid.key.length - 1]));
     const list = make("dl");
     const add = (name, ...inside) => list.append(make("dt", {}, name), make("dd", {}, ...inside));
     const figure = grid.name === "figures";
@@ -250,7 +250,7 @@
     }
     for (const column of grid.columns) {
       const text = column.text(row);
-      if (text === "" || SAID.includes(column.name) || column.name === grid.key) continue;
+      if (text === "" || SAID.includes(column.name) || grid.key.includes(column.name)) continue;
       const label = $(`word:${column.source}`);
       const name = label ? make("a", { class: "w", href: `#word:${column.source}` }, column.name) : column.name;
       if (column.name === "query") add(name, make("pre", {}, text), copier("Copy query", text));
@@ -260,7 +260,7 @@
       const command = `benchproof explain ${/^[\w./-]+$/.test(id) ? id : `'${id.replaceAll("'", "'\\''")}'`}`;
       add("how to refute it", make("code", {}, command), copier("Copy command", command));
     }
-    const anchor = grid.name === "figures" ? id : `${grid.name}:${id}`;
+    const anchor = grid.name === "figures" ? id : `${grid.name}:${grid.id(row)}`;
     $("panel-title").textContent = id;
     const url = `${location.href.split("#")[0]}#${encodeURIComponent(anchor)}`;
     $("panel-body").replaceChildren(make("p", {}, copier("Copy id", id), copier("Copy link", url)), list);
