@@ -1,7 +1,7 @@
 """report.html: one self-contained page that opens from a file on any machine and asks nobody for anything.
 
-Its script is our own, 340 lines without a build step: it sorts a hundred thousand rows faster than a bundled
-library (benchmarks/README.md), and its policy allows exactly this script, by digest.
+Its script is our own, 16 kB without a build step: of the libraries that could be bundled one needs minutes
+for a hundred thousand rows, and the other a bundler (benchmarks/README.md). Its policy allows this script alone.
 """
 
 from __future__ import annotations
