@@ -10,7 +10,8 @@ from typing import Any
 from benchproof import tables
 from benchproof.report import html
 from benchproof.report.facts import Facts, gather
-from benchproof.report.figures import figures
+from benchproof.report.figures import Figure, figures
+from benchproof.report.measures import part, short_names
 
 Row = dict[str, Any]
 Rows = Mapping[str, Iterable[Row]]
@@ -72,6 +73,57 @@ def write(folder: Path, **given: Iterable[Row]) -> Path:
 def read(folder: Path, **about: Any) -> Facts:
     """Return what a written report says."""
     return gather(folder, {**ABOUT, **about}, folder.parent)
+
+
+def alike(facts: Facts, found: Mapping[str, Figure]) -> None:
+    """Assert that the numbers which facts count for the texts are those of the figures."""
+    names = short_names(r.repo for r in facts.repositories)
+    value = {key: one.value for key, one in found.items()}
+    for r in facts.repositories:
+        here = names[r.repo]
+        counts = {
+            "graders": r.graders,
+            "handles": r.handles,
+            "runs": r.runs,
+            "runs.graded": r.graded,
+        }
+        counts |= {"runs.agree": r.agreeing, "runs.evals": r.evals_with_runs}
+        counts |= {f"runs.{status}": n for status, n in r.ungraded.items()}
+        counts |= {
+            n: r.reconciliation[n] for n in ("rows", "evals", "files", "orphans", "dangling")
+        }
+        assert {name: value[f"{here}.{name}"] for name in counts} == counts
+    for d in facts.data:
+        here = names[d.repo]
+        counts = {
+            "handles.reachable": d.reachable,
+            "handles.refused": d.refused,
+            "runnable": d.full,
+        }
+        counts |= {"runnable.evals": d.evals}
+        assert {name: value[f"{here}.{name}"] for name in counts} == counts
+    for severity, number in facts.by_severity.items():
+        assert value[f"family.findings.{severity}"] == number
+    for build, graded, agree in facts.builds:
+        key = f"family.builds.{part(build.replace(' ', '_'))}"
+        assert (value[f"{key}.graded"], value[f"{key}.agree"]) == (graded, agree)
+    for repo, check, *counts_of_check in facts.checked:
+        key = f"{names[repo]}.{check.replace(': ', '.')}"
+        assert [value[f"{key}.{s}"] for s in ("holds", "fails", "not_checked")] == counts_of_check
+    for s in facts.statistics:
+        key = f"{names[s.repo]}.comparisons"
+        assert [value[f"{key}.{n}"] for n in ("pairs", "apart", "evals")] == [
+            s.pairs,
+            s.apart,
+            s.largest_n,
+        ]
+    unknown = [
+        (t, value[f"family.{t}.unknown"]) for t in ("handles", "objects", "contents", "files")
+    ]
+    assert [" ".join(line.split()[:2]) for line in facts.unlearnt] == [
+        f"{n} {t}" for t, n in unknown if n
+    ]
+    assert sum(row["size_bytes"] for row in facts.snapshots) == value["family.snapshots.bytes"]
 
 
 def every(*texts: str) -> dict[str, list[Row]]:

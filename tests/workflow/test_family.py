@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
+import reports
 from benchproof import tables
+from benchproof.report.figures import figures
 from conftest import DAY, Bench, settings
 from family import TRAJECTORY_MARKER, Family, build_family
 from upstream import Upstream
@@ -230,6 +232,17 @@ def test_the_report_is_sealed_and_latest(audited: tuple[Bench, str]) -> None:
     assert "273 of 273 recorded verdicts" in summary
     assert "15 of 45 evals publish no rule (16 runs)" in summary
     assert f"results/{DAY}/report.html" in summary
+
+
+def test_the_page_is_small_and_its_numbers_are_those_of_the_texts(
+    audited: tuple[Bench, str],
+) -> None:
+    """DESIGN: at most 1.5 MB; every figure comes from its own query."""
+    bench, _ = audited
+    assert (bench.out / "report.html").stat().st_size < 1_500_000
+    found = figures(bench.out)
+    reports.alike(reports.read(bench.out, label=DAY, members=6), found)
+    assert (found["scbench.runs.agree"].value, found["family.evals"].value) == (273, 45)
 
 
 def test_tables_say_what_they_were_made_from(audited: tuple[Bench, str]) -> None:

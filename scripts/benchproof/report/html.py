@@ -1,7 +1,7 @@
 """report.html: one self-contained page that opens from a file on any machine and asks nobody for anything.
 
 Its script is our own, 16 kB without a build step: of the libraries that could be bundled one needs minutes
-for a hundred thousand rows, and the other a bundler (benchmarks/README.md). Its policy allows this script alone.
+for a hundred thousand rows, and the other a bundler (benchmarks/README.md). Its policy allows it alone.
 """
 
 from __future__ import annotations

@@ -10,12 +10,11 @@ import pytest
 
 from benchproof.analysis.query import Tables
 from benchproof.inventory.repository import not_read
-from benchproof.report.facts import Facts
-from benchproof.report.figures import RULES, Figure, figures
-from benchproof.report.measures import MOST_MODELS, MOST_PATHS, USED, part, short_names
+from benchproof.report.figures import RULES, figures
+from benchproof.report.measures import MOST_MODELS, MOST_PATHS, USED, short_names
 from benchproof.tables import SPECS
 from conftest import ROOT
-from reports import COMMIT, counted, filled, pin, read, row, write
+from reports import COMMIT, alike, counted, filled, pin, read, row, write
 
 WRITES = re.compile(
     r"^rule (\w+):((?:\n(?!rule ).*)*?\n    output:(?:\n        .*)+)", re.MULTILINE
@@ -93,59 +92,8 @@ def test_what_is_not_known_is_null_and_no_zero(folder: Path) -> None:
     assert (found["family.evals"].value, found["one.models.m.h.ci_low"].value) == (3, None)
 
 
-def same(facts: Facts, found: dict[str, Figure]) -> None:
-    """The numbers that facts counts for the texts are those of the figures."""
-    names = short_names(r.repo for r in facts.repositories)
-    value = {key: one.value for key, one in found.items()}
-    for r in facts.repositories:
-        here = names[r.repo]
-        counts = {
-            "graders": r.graders,
-            "handles": r.handles,
-            "runs": r.runs,
-            "runs.graded": r.graded,
-        }
-        counts |= {"runs.agree": r.agreeing, "runs.evals": r.evals_with_runs}
-        counts |= {f"runs.{status}": n for status, n in r.ungraded.items()}
-        counts |= {
-            n: r.reconciliation[n] for n in ("rows", "evals", "files", "orphans", "dangling")
-        }
-        assert {name: value[f"{here}.{name}"] for name in counts} == counts
-    for d in facts.data:
-        here = names[d.repo]
-        counts = {
-            "handles.reachable": d.reachable,
-            "handles.refused": d.refused,
-            "runnable": d.full,
-        }
-        counts |= {"runnable.evals": d.evals}
-        assert {name: value[f"{here}.{name}"] for name in counts} == counts
-    for severity, number in facts.by_severity.items():
-        assert value[f"family.findings.{severity}"] == number
-    for build, graded, agree in facts.builds:
-        key = f"family.builds.{part(build.replace(' ', '_'))}"
-        assert (value[f"{key}.graded"], value[f"{key}.agree"]) == (graded, agree)
-    for repo, check, *counts_of_check in facts.checked:
-        key = f"{names[repo]}.{check.replace(': ', '.')}"
-        assert [value[f"{key}.{s}"] for s in ("holds", "fails", "not_checked")] == counts_of_check
-    for s in facts.statistics:
-        key = f"{names[s.repo]}.comparisons"
-        assert [value[f"{key}.{n}"] for n in ("pairs", "apart", "evals")] == [
-            s.pairs,
-            s.apart,
-            s.largest_n,
-        ]
-    unknown = [
-        (t, value[f"family.{t}.unknown"]) for t in ("handles", "objects", "contents", "files")
-    ]
-    assert [" ".join(line.split()[:2]) for line in facts.unlearnt] == [
-        f"{n} {t}" for t, n in unknown if n
-    ]
-    assert sum(row["size_bytes"] for row in facts.snapshots) == value["family.snapshots.bytes"]
-
-
 def test_texts_and_figures_count_alike(folder: Path) -> None:
-    same(read(folder), figures(folder))
+    alike(read(folder), figures(folder))
 
 
 def test_names_that_queries_and_ids_could_choke_on(tmp_path: Path) -> None:
