@@ -31,7 +31,7 @@ from benchproof.pinning import mirror, reason_of
 from benchproof.progress import Progress
 from benchproof.report import leaks
 from benchproof.sources import content
-from benchproof.sources.base import Entry, RepoSpec, Source
+from benchproof.sources.base import Entry, History, RepoSpec
 from benchproof.sources.gitcmd import Moved
 from benchproof.sources.objects import MalformedObjectError
 from benchproof.vault import Vault, private_folder
@@ -53,7 +53,7 @@ class Places:
 
 
 def backfill(
-    source: Source, vault: Vault, spec: RepoSpec, listed: Listed, places: Places, terms: Terms
+    source: History, vault: Vault, spec: RepoSpec, listed: Listed, places: Places, terms: Terms
 ) -> list[rows.Row]:
     """Derive every commit of a list that touches what is audited; return the rows of its timeline.
 
@@ -100,7 +100,7 @@ class _Reader:
     When the server cannot be asked, what is here is still read, and `problems` has the others by id.
     """
 
-    def __init__(self, source: Source, spec: RepoSpec, commits: Sequence[Past]) -> None:
+    def __init__(self, source: History, spec: RepoSpec, commits: Sequence[Past]) -> None:
         self.source = source
         self.problems: dict[str, Problem] = {}
         self.audited: dict[str, list[Entry]] = {}
@@ -145,7 +145,7 @@ def _choose(reader: _Reader, listed: Listed, known: Mapping[str, Past]) -> list[
 
 
 def _derived(
-    source: Source, vault: Vault, spec: RepoSpec, past: Past, places: Places, terms: Terms
+    source: History, vault: Vault, spec: RepoSpec, past: Past, places: Places, terms: Terms
 ) -> Problem | None:
     """Derive one commit into the results; return status and reason when it cannot be."""
     sha = str(past.pin.commit_sha)

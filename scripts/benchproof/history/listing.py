@@ -9,7 +9,7 @@ from typing import Any
 
 from benchproof.errors import Absent, AllowanceTooSmall, ConfigError, Unreachable
 from benchproof.pinning import reason_of
-from benchproof.sources.base import Pin, RepoSpec, Source
+from benchproof.sources.base import History, Pin, RepoSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Listed:
     commits: tuple[Past, ...]
 
 
-def reached(source: Source, spec: RepoSpec, pin: Pin) -> Listed:
+def reached(source: History, spec: RepoSpec, pin: Pin) -> Listed:
     """Return all commits that a pin reaches; a repository that cannot be asked is unknown."""
     if pin.commit_sha is None:
         return Listed(pin.status, pin.reason, None, ())
@@ -60,7 +60,7 @@ def reached(source: Source, spec: RepoSpec, pin: Pin) -> Listed:
 
 
 def chosen(
-    source: Source, family: Sequence[RepoSpec], asked: Iterable[Mapping[str, Any]]
+    source: History, family: Sequence[RepoSpec], asked: Iterable[Mapping[str, Any]]
 ) -> dict[str, Listed]:
     """Return the listed commits of each repository, by time.
 
@@ -75,7 +75,7 @@ def chosen(
     return {repo: _pinned(source, specs[repo], shas) for repo, shas in wanted.items()}
 
 
-def _found(source: Source, text: str, digits: str, specs: Sequence[RepoSpec]) -> tuple[str, str]:
+def _found(source: History, text: str, digits: str, specs: Sequence[RepoSpec]) -> tuple[str, str]:
     """Return the one repository and commit that an item names."""
     hits: list[tuple[str, str]] = []
     silent: Unreachable | None = None
@@ -103,7 +103,7 @@ def _found(source: Source, text: str, digits: str, specs: Sequence[RepoSpec]) ->
     return hits[0]
 
 
-def _pinned(source: Source, spec: RepoSpec, shas: set[str]) -> Listed:
+def _pinned(source: History, spec: RepoSpec, shas: set[str]) -> Listed:
     pins = [source.pin(replace(spec, ref=sha)) for sha in sorted(shas)]
     for pin in pins:
         if pin.commit_sha is None:

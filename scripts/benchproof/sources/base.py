@@ -111,6 +111,10 @@ class Source(Protocol):
         """
         ...
 
+
+class History(Source, Protocol):
+    """A source that knows the past too: which commits there are, and many of them at once."""
+
     def commits(self, spec: RepoSpec, until: str, since: str | None = None) -> list[Commit]:
         """Return the commits reachable from `until` and not from `since`, newest first, no parent before
         its child. Both are full ids, and need not be on a branch any more.
@@ -142,6 +146,6 @@ class Source(Protocol):
         """Bring wanted blobs of any commits, where the source can bring several in one request."""
         ...
 
-    def offline(self) -> Source:
+    def offline(self) -> History:
         """Return this source as it is without a network: what it lacks is Unreachable (offline)."""
         ...

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchproof.errors import ConfigError
 from benchproof.http import Http
-from benchproof.sources.base import Source
+from benchproof.sources.base import History
 from benchproof.vault import BlobStore, Vault
 
 
@@ -25,7 +25,7 @@ def open_http(settings: Mapping[str, Any]) -> Http:
     )
 
 
-def open_source(settings: Mapping[str, Any], vault: Vault, http: Http) -> Source:
+def open_source(settings: Mapping[str, Any], vault: Vault, http: Http) -> History:
     """Return the source that the configuration names; each is imported only where it is used.
 
     An offline one answers from the vault, and is Unreachable (offline) for what the vault lacks.

@@ -16,7 +16,7 @@ from benchproof import tables
 from benchproof.errors import LeakError, ProofError, TableError
 from benchproof.history import backfill, rows
 from benchproof.history.backfill import Places
-from benchproof.history.derive import PINS, RULE_OF, STEPS, Terms
+from benchproof.history.derive import PINS, RULE_OF, STEPS, Terms, derive
 from benchproof.history.listing import Listed, reached
 from benchproof.http import Http
 from benchproof.sources.base import Pin, RepoSpec
@@ -132,7 +132,7 @@ def test_what_is_finished_is_not_derived_again(
     lost = bench.places.results / bench.commits[1]
     (lost / "runs.parquet").unlink()
     derived: list[str] = []
-    true = backfill.derive
+    true = derive
 
     def counting(vault: Vault, spec: RepoSpec, pin: Pin, *rest: Any) -> Path:
         derived.append(str(pin.commit_sha))
@@ -158,7 +158,7 @@ def test_one_bad_commit_is_a_row(
     reason: str,
 ) -> None:
     """Law 5, and law 2: the text of an unexpected error could quote an answer."""
-    true = backfill.derive
+    true = derive
 
     def failing(vault: Vault, spec: RepoSpec, pin: Pin, *rest: Any) -> Path:
         if pin.commit_sha == bench.commits[1]:
@@ -202,7 +202,7 @@ def test_a_graded_value_in_a_table_is_found_before_anything_leaves(
     item = json.loads(leaves.text("evals/t/a.json")) | {"notes": f"The answer is {value} today."}
     leaves.put_json("evals/t/a.json", item)
     ids = write_repo(bench.folder / "one.git", [leaves])
-    true = backfill.derive
+    true = derive
 
     def leaking(vault: Vault, spec: RepoSpec, pin: Pin, *rest: Any) -> Path:
         staged = true(vault, spec, pin, *rest)

@@ -78,7 +78,7 @@ def test_what_cannot_be_written_leaves_the_old_folder(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(folders.shutil, "copyfile", full)
+    monkeypatch.setattr("shutil.copyfile", full)
     with pytest.raises(TableError, match="No space left"):
         folders.publish(tmp_path / "staged", folder)
     assert folders.is_finished(folder, SPEC, TERMS)

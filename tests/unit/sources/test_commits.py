@@ -11,7 +11,7 @@ import pytest
 
 from benchproof.errors import Absent, AllowanceTooSmall, ProofError, Unreachable
 from benchproof.http import Http
-from benchproof.sources.base import Commit, RepoSpec, Source
+from benchproof.sources.base import Commit, History, RepoSpec
 from benchproof.sources.git import GitSource
 from benchproof.sources.github import GitHubSource
 from benchproof.vault import BlobStore, Vault
@@ -78,7 +78,7 @@ def rest(upstream: Upstream, vault: Vault, *, offline: bool = False) -> GitHubSo
 
 
 @pytest.fixture(params=["git", "github"])
-def either(request: pytest.FixtureRequest, upstream: Upstream, tmp_path: Path) -> Source:
+def either(request: pytest.FixtureRequest, upstream: Upstream, tmp_path: Path) -> History:
     vault = Vault(tmp_path / "vault")
     if request.param == "github":
         return rest(upstream, vault)
@@ -99,7 +99,7 @@ def told(commits: list[Commit], known: list[str]) -> list[tuple[int, set[bytes]]
     return [(known.index(commit.sha), set(commit.paths)) for commit in commits]
 
 
-def test_a_range_names_what_each_commit_changes(either: Source, past: Past) -> None:
+def test_a_range_names_what_each_commit_changes(either: History, past: Past) -> None:
     found = either.commits(SPEC, past.main[4], past.main[0])
     assert told(found, past.main) == [
         (4, {b"evals/d"}),
@@ -114,7 +114,7 @@ def test_a_range_names_what_each_commit_changes(either: Source, past: Past) -> N
     )
 
 
-def test_without_a_beginning_the_root_commit_changes_all(either: Source, past: Past) -> None:
+def test_without_a_beginning_the_root_commit_changes_all(either: History, past: Past) -> None:
     found = either.commits(SPEC, past.main[1])
     assert told(found, past.main) == [(1, {b"evals/a"}), (0, {b"evals/kept.json"})]
 
@@ -125,14 +125,14 @@ def test_without_a_beginning_the_root_commit_changes_all(either: Source, past: P
     ids=["same", "back", "side", "merged-side"],
 )
 def test_what_the_beginning_reaches_is_left_out(
-    either: Source, past: Past, until: int, since: int, numbers: list[int]
+    either: History, past: Past, until: int, since: int, numbers: list[int]
 ) -> None:
     found = either.commits(SPEC, past.main[until], past.main[since])
     assert [past.main.index(commit.sha) for commit in found] == numbers
     assert either.is_ancestor(SPEC, past.main[since], past.main[until]) == (since <= until != 2)
 
 
-def test_a_commit_of_no_branch_is_asked_for_by_its_id(either: Source, past: Past) -> None:
+def test_a_commit_of_no_branch_is_asked_for_by_its_id(either: History, past: Past) -> None:
     assert past.old[2] not in git(past.place, "rev-list", "--all")
     found = either.commits(SPEC, past.main[2], past.old[2])
     assert told(found, past.main) == [(2, {b"evals/b"})]
@@ -140,7 +140,7 @@ def test_a_commit_of_no_branch_is_asked_for_by_its_id(either: Source, past: Past
     assert either.is_ancestor(SPEC, past.old[0], past.old[2])
 
 
-def test_histories_that_share_nothing(either: Source, past: Past) -> None:
+def test_histories_that_share_nothing(either: History, past: Past) -> None:
     states = [tree(z="1"), tree(z="2")]
     other = write_repo(past.place, states, branch="other", dates=[1, 2])
     found = either.commits(SPEC, other[1], past.main[4])
@@ -148,7 +148,7 @@ def test_histories_that_share_nothing(either: Source, past: Past) -> None:
     assert not either.is_ancestor(SPEC, past.main[4], other[1])
 
 
-def test_a_commit_that_is_nowhere_is_absent_and_no_ancestor(either: Source, past: Past) -> None:
+def test_a_commit_that_is_nowhere_is_absent_and_no_ancestor(either: History, past: Past) -> None:
     gone = "0" * 40
     for until, since in ((gone, None), (past.main[1], gone), (gone, past.main[1])):
         with pytest.raises(Absent) as met:
@@ -159,7 +159,7 @@ def test_a_commit_that_is_nowhere_is_absent_and_no_ancestor(either: Source, past
         either.is_ancestor(SPEC, past.main[4], gone)
 
 
-def test_a_repository_that_is_gone_is_missing(either: Source, past: Past) -> None:
+def test_a_repository_that_is_gone_is_missing(either: History, past: Past) -> None:
     shutil.rmtree(past.place)
     for since in (None, past.main[0]):
         with pytest.raises(Absent) as met:
@@ -167,14 +167,14 @@ def test_a_repository_that_is_gone_is_missing(either: Source, past: Past) -> Non
         assert met.value.status == "missing"
 
 
-def test_a_renamed_repository_has_its_past(either: Source, past: Past, upstream: Upstream) -> None:
+def test_a_renamed_repository_has_its_past(either: History, past: Past, upstream: Upstream) -> None:
     upstream.git.aliases["demo/new"] = "demo/one"
     upstream.add("rename", r"/demo/one(\.git|/|$)", to="demo/new")
     assert len(either.commits(SPEC, past.main[4])) == 5
 
 
 @pytest.mark.parametrize("digits", [7, 40])
-def test_a_commit_is_found_by_its_first_digits(either: Source, past: Past, digits: int) -> None:
+def test_a_commit_is_found_by_its_first_digits(either: History, past: Past, digits: int) -> None:
     assert either.find(SPEC, past.main[1][:digits]) == [past.main[1]]
     assert either.find(SPEC, "0" * digits) == []
     root = git(past.place, "rev-parse", "main^{tree}")
@@ -186,7 +186,7 @@ def test_a_commit_is_found_by_its_first_digits(either: Source, past: Past, digit
 
 
 def test_what_came_is_told_again_offline(
-    either: Source, past: Past, upstream: Upstream, tmp_path: Path
+    either: History, past: Past, upstream: Upstream, tmp_path: Path
 ) -> None:
     pins = [either.pin(replace(SPEC, ref=sha)) for sha in past.main]
     either.bring(pins)
@@ -195,7 +195,7 @@ def test_what_came_is_told_again_offline(
     told = dict(either.blobs(pins[-1], wanted))
     upstream.log.reset()
     vault = Vault(tmp_path / "vault")
-    offline: Source = rest(upstream, vault, offline=True)
+    offline: History = rest(upstream, vault, offline=True)
     if either.name == "git":
         offline = opened(vault, f"{upstream.url}/git", offline=True)
     offline.bring(pins)
