@@ -17,6 +17,7 @@ include: "rules/summarise.smk"
 include: "rules/report.smk"
 include: "rules/history.smk"
 include: "rules/reproduce.smk"
+include: "rules/drift.smk"
 
 
 rule all:

@@ -1,6 +1,6 @@
 """The `benchproof` command: what surrounds a run of the workflow.
 
-Exit codes: 0 done, 10 something newly fails, 11 an invariant does, 20 something is still unknown,
+Exit codes: 0 done, 10 something newly fails or differs, 11 an invariant does, 20 something is still unknown,
 1 failed, 2 wrong usage or configuration, 75 another run holds the vault.
 """
 
@@ -49,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
         ("summary", _summary, "print the first screen of a report"),
         ("pending", _pending, "list what an audit has not learnt yet; exit code 20 if anything"),
         ("gate", _gate, "say what fails that did not in the last complete report before"),
+        ("drift", _drift, "compare this date with the newest complete one before, or two reports"),
         ("grade", _grade, "grade an answer of your own; expected values are never shown"),
         ("explain", _explain, "say what a finding, run, claim or number rests on"),
         (
@@ -73,6 +74,14 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument(
                 "date", nargs="?", help="a date with a report; the configured one, or today"
             )
+        if name == "drift":
+            command.add_argument(
+                "reports",
+                nargs="*",
+                metavar="REPORT",
+                help="FROM [TO]: dates or folders of reports",
+            )
+        if name in ("gate", "drift"):
             command.add_argument(
                 "--accepted", default=str(ACCEPTED), metavar="FILE", help="what is accepted"
             )
@@ -173,28 +182,91 @@ def _pending(options: argparse.Namespace) -> int:
 
 
 def _gate(options: argparse.Namespace) -> int:
-    from benchproof.outputs import ERROR
     from benchproof.report import reading
 
     audit = _configured(options)
-    vault = Vault(audit.resources)
-    if vault.root.is_dir() and Lease(vault.root).held_by_other():
-        raise LeaseHeld(f"another run holds {vault.root}; wait for it to end and ask again.")
+    _refuse_beside_a_run(audit)
     label = options.date or audit.label
     folder = Path(audit.results, label)
     if folder.is_symlink():  # `latest`: acceptances are read on the day that it leads to
         folder = folder.with_name(folder.resolve().name)
     if not (folder / "seal.json").exists():
-        logs = sorted(folder.glob("logs/*.log"))
-        failed = [p.stem for p in logs if ERROR.search(p.read_text("utf-8", errors="replace"))]
-        if failed:
-            raise BenchproofError(f"{folder}: {', '.join(failed)} failed; run snakemake again.")
+        _refuse_failed(folder)
         print(f"{folder}: no sealed report; run snakemake.")
         return INCOMPLETE
     fail_on = list(audit.merged["drift"]["fail_on"])
     outcome = reading.judged(folder, Path(audit.results), fail_on, Path(options.accepted))
     print("\n".join(outcome.lines))
     return outcome.code
+
+
+def _drift(options: argparse.Namespace) -> int:
+    from benchproof.report import drifting
+    from benchproof.sources.opening import open_http, open_source
+
+    audit = _configured(options)
+    _refuse_beside_a_run(audit)
+    if len(options.reports) > 2:
+        raise ConfigError("drift takes two reports at most: FROM and TO.")
+    results = Path(audit.results)
+    old, new = _compared(audit, options.reports)
+    if new is None:
+        print(f"{results / audit.label}: no report yet; run snakemake.")
+        return INCOMPLETE
+    if not (new / "seal.json").exists():
+        _refuse_failed(new)
+    if old is None:
+        print(drifting.NOTHING.format(label=new.name))
+        return OK
+    vault = Vault(audit.resources)
+    # Causes come from what the vault has: this command asks nobody.
+    settings = {**audit.merged, "offline": True}
+    with open_http(settings) as http:
+        there = vault.root.is_dir()
+        try:
+            source = open_source(settings, vault, http) if there else None
+        except ConfigError:  # no git here: commits are not known, and all else is
+            source = None
+        drift = drifting.compared(old, new, source, vault if there else None)
+    folder = drifting.place(results, old, new)
+    drifting.write(drift, folder)
+    verdict = drifting.judged(folder, new, audit.merged["drift"]["fail_on"], Path(options.accepted))
+    print((folder / "summary.md").read_text(encoding="utf-8"), end="")
+    print(f"Next: open {folder}/drift.html. Exit code {verdict.code}.")
+    return verdict.code
+
+
+def _compared(audit: config.Config, named: Sequence[str]) -> tuple[Path | None, Path | None]:
+    """Return the earlier and the later report: named, configured, or this date and the one before it."""
+    from benchproof.report import drifting, folders
+
+    results, chosen = Path(audit.results), audit.merged["drift"]
+    before, after = (*named, None, None)[:2]
+    before, after = before or chosen["from"], after or chosen["to"]
+    if after is None and not any((results / audit.label).glob("*.parquet")):
+        latest = results / "latest"
+        if named and latest.is_dir():
+            after = "latest"
+        else:
+            return None, None
+    new = folders.find(after or audit.label, results)
+    return (folders.find(before, results) if before else drifting.earlier(new)), new
+
+
+def _refuse_beside_a_run(audit: config.Config) -> None:
+    vault = Vault(audit.resources)
+    if vault.root.is_dir() and Lease(vault.root).held_by_other():
+        raise LeaseHeld(f"another run holds {vault.root}; wait for it to end and ask again.")
+
+
+def _refuse_failed(folder: Path) -> None:
+    """Raise when jobs of an unfinished report failed."""
+    from benchproof.outputs import ERROR
+
+    logs = sorted(folder.glob("logs/*.log"))
+    failed = [p.stem for p in logs if ERROR.search(p.read_text("utf-8", errors="replace"))]
+    if failed:
+        raise BenchproofError(f"{folder}: {', '.join(failed)} failed; run snakemake again.")
 
 
 def _grade(options: argparse.Namespace) -> int:

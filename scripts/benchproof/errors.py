@@ -13,6 +13,7 @@ BenchproofError
 ├── LeakError           a graded value was about to leave the vault
 ├── GateError           something fails that did not fail before
 ├── NotReproduced       a report's tables differ from what its commits give
+├── DriftError          something differs that must be looked at
 └── LeaseHeld           another living run holds the vault
 
 No message ever carries a query string, userinfo or a token: `safe_url` is the only way a URL enters one.
@@ -158,6 +159,19 @@ class NotReproduced(BenchproofError):
             f"{label} was not reproduced: {tables} tables differ; what differs stands above, and all of it "
             f"in {where}."
         )
+
+
+class DriftError(BenchproofError):
+    """Something differs that must be looked at, or the later report has gaps; what it is has been said."""
+
+    def __init__(self, code: int, compared: str) -> None:
+        said = {
+            10: "something changed at or above drift.fail_on",
+            11: "an invariant does not hold any more",
+            20: "nothing to look at, and the later report is incomplete: run snakemake again",
+        }[code]
+        super().__init__(f"drift {compared}: {said} ({code}); what it is stands above.")
+        self.code = code
 
 
 class LeaseHeld(BenchproofError):

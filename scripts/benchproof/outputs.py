@@ -77,6 +77,23 @@ ERROR_MARK: Final = "error: "
 ERROR: Final = re.compile(rf"^\d\d:\d\d:\d\d {ERROR_MARK}(.*)$", re.MULTILINE)
 
 
+#: The folder of one date, or of an audit of the past.
+DATED: Final = re.compile(r"(asof-)?\d{4}-\d{2}-\d{2}")
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._+@-]+")
+#: Two labels in one name stay well below what file systems take.
+_LONGEST: Final = 80
+
+
+def folder_label(folder: Path) -> str:
+    """Return a report's name: that of its folder; of one commit, with its repository before it."""
+    whole = folder.resolve() if folder.name in ("", "..") or folder.is_symlink() else folder
+    name = whole.name
+    if _COMMIT.fullmatch(name):
+        name = f"{whole.absolute().parent.name}@{name[:12]}"
+    return _UNSAFE.sub("_", name)[:_LONGEST]
+
+
 def write_config(folder: Path, merged: Mapping[str, Any]) -> None:
     """Write the merged configuration beside the tables of a report."""
     with replacing(folder / "config.json") as part:

@@ -12,6 +12,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,10 @@ from benchproof import provenance
 from benchproof.errors import BenchproofError, ConfigError, LeaseHeld
 from benchproof.history.plan import Plan
 from benchproof.lease import Lease
-from benchproof.outputs import CONTENT, ERROR, TABLES, write_config
+from benchproof.outputs import CONTENT, ERROR, TABLES, folder_label, write_config
 from benchproof.pending import Pending
 from benchproof.recorded import Recorded
-from benchproof.report.seal import is_complete
+from benchproof.report.seal import is_complete, previous_report
 from benchproof.sources.base import RepoSpec
 from benchproof.vault import Vault, private_folder, read_json, sweep, write_json
 
@@ -135,6 +136,11 @@ class Audit:
     def findings(self, rule: str) -> str:
         """Return the path of the findings that a rule hands over to `collect_findings`."""
         return self.handover(f"findings/{rule}.json")
+
+    @cached_property
+    def drift(self) -> Comparison:
+        """The two reports that `drift` compares."""
+        return Comparison(self.config, self.tables)
 
     def log(self, rule: str) -> str:
         """Return the path of a rule's log."""
@@ -338,6 +344,60 @@ class Audit:
         for path in Path(self.out, "logs").glob("*.log"):
             if ERROR.search(path.read_text(encoding="utf-8", errors="replace")):
                 path.unlink()
+
+
+class Comparison:
+    """What `drift` compares, and where that goes: this date and the newest complete one before it, unless
+    the configuration names others.
+    """
+
+    def __init__(self, audited: configuration.Config, tables: list[str]) -> None:
+        self._results, self._label = Path(audited.results), audited.label
+        named = audited.merged["drift"]
+        self._new = self._folder(named["to"] or audited.label)
+        before = named["from"]
+        self._old = self._folder(before) if before else _earlier(self._new)
+        self._own = tables if self._new == self._results / audited.label else None
+
+    @property
+    def names(self) -> list[str] | None:
+        """The two folders; None when there is nothing to compare with."""
+        return None if self._old is None else [str(self._old), str(self._new)]
+
+    @property
+    def inputs(self) -> list[str]:
+        """The files that a comparison rests on: this date's are made, others are there or are not."""
+        if self._old is None:
+            return []
+        made = [*self._own, str(self._new / "seal.json")] if self._own else _there(self._new)
+        return [*_there(self._old), *made]
+
+    @property
+    def wanted(self) -> dict[str, str]:
+        """What the target needs: the comparison, or this date's report when there is none to make."""
+        if self._old is None:
+            return {"seal": str(self._results / self._label / "seal.json")}
+        return {"table": self.file("drift.parquet")}
+
+    def file(self, name: str) -> str:
+        """Return the path of a file of the comparison."""
+        labels = [folder_label(folder) if folder else "none" for folder in (self._old, self._new)]
+        return f"{self._results}/drift/{'..'.join(labels)}/{name}"
+
+    def _folder(self, named: str) -> Path:
+        """Return a folder below the results, unless only another one has the name."""
+        below = self._results / named
+        return Path(named) if Path(named).is_dir() and not below.is_dir() else below
+
+
+def _earlier(new: Path) -> Path | None:
+    return previous_report(new.parent, new.name)
+
+
+def _there(folder: Path) -> list[str]:
+    """Return the tables and the seal that a folder holds."""
+    names = [f"{name}.parquet" for name in TABLES] + ["seal.json"]
+    return [str(folder / name) for name in names if (folder / name).exists()]
 
 
 def _data_of(target: str) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ def report(day: str, *, sealed: bool = True) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("command", ["summary", "pending", "purge"])
+@pytest.mark.parametrize("command", ["summary", "pending", "drift", "purge"])
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(command, "--help") == 0
     assert "--configfile" in capsys.readouterr().out
@@ -194,3 +194,71 @@ def test_it_starts_as_a_module() -> None:
         check=True,
     )
     assert done.stdout.startswith("benchproof ")
+
+
+def test_drift_of_two_equal_reports(capsys: pytest.CaptureFixture[str]) -> None:
+    for day in (DAY, "2026-01-22", "2026-01-29"):
+        report(day)
+    assert run("drift", "--config", "date=2026-01-29") == cli.OK
+    assert capsys.readouterr().out == (
+        "drift 2026-01-22..2026-01-29: 0 changes\n"
+        "Next: open results/drift/2026-01-22..2026-01-29/drift.html. Exit code 0.\n"
+    )
+    assert run("drift", DAY, "2026-01-29") == cli.OK
+    assert Path("results", "drift", f"{DAY}..2026-01-29", "drift.parquet").exists()
+    assert not Path("resources").exists()
+
+
+def test_drift_finds_the_reports_that_it_is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """The later one is this date's, or the latest; the configuration may name both."""
+    report(DAY)
+    assert run("drift", "--config", f"date={DAY}") == cli.OK
+    assert "no earlier complete report" in capsys.readouterr().out
+    report("2026-01-22")
+    Path("results/latest").symlink_to("2026-01-22")
+    assert run("drift", DAY) == cli.OK
+    assert f"drift {DAY}..2026-01-22: 0 changes" in capsys.readouterr().out
+    Path("named.yaml").write_text(f"drift: {{from: 2026-01-22, to: {DAY}}}")
+    assert run("drift", "--configfile", "named.yaml") == cli.OK
+    assert f"drift 2026-01-22..{DAY}: 0 changes" in capsys.readouterr().out
+
+
+def test_drift_without_a_report_of_this_date_is_incomplete(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run("drift", "--config", f"date={DAY}") == cli.INCOMPLETE
+    assert f"results/{DAY}: no report yet; run snakemake." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("named", [["2026-01-02", DAY], ["results"], [DAY, DAY, DAY]])
+def test_drift_of_what_is_no_report_is_wrong_usage(
+    named: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    report(DAY)
+    assert run("drift", *named, "--config", f"date={DAY}") == cli.USAGE
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_drift_of_an_unfinished_report_is_incomplete_and_of_a_failed_one_failed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    report("2026-01-01")
+    folder = report(DAY, sealed=False)
+    assert run("drift", "--config", f"date={DAY}") == cli.INCOMPLETE
+    assert "0 changes" in capsys.readouterr().out
+    (folder / "logs").mkdir()
+    (folder / "logs" / "regrade_runs.log").write_text("00:00:00 error: no room\n")
+    assert run("drift", "--config", f"date={DAY}") == cli.FAILED
+    assert "regrade_runs failed" in capsys.readouterr().err
+
+
+def test_drift_waits_for_no_other_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report(DAY)
+    Vault("resources").create()
+    monkeypatch.setenv(MARK, "another-run")
+    Lease(Vault("resources").root).acquire()
+    monkeypatch.setenv(MARK, "this-run")
+    assert run("drift", "--config", f"date={DAY}") == cli.HELD
+    assert "another run holds" in capsys.readouterr().err

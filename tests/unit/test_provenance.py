@@ -109,6 +109,7 @@ def test_the_folder_and_caches_change_nothing(
             {
                 *("choose_snapshots", "write_report", "seal_report", "gate"),
                 *("backfill_history", "draw_history", "history", "reproduce"),
+                *("diff_reports", "drift"),
             },
         ),
         ("report/html.py", {"write_report"}),

@@ -362,3 +362,47 @@ def test_what_derives_a_past_commit_is_made_again_by_its_code_and_configuration(
     assert terms["codes"]["pin_commits"] == str(workflow.PROTOCOLS["pin_commits"])
     assert audit(source="github", offline=True).past.terms == terms
     assert audit(notice="invented").past.terms != terms
+
+
+def dated(day: str, complete: bool = True) -> Path:
+    """Make the folder of a report with one table and a seal."""
+    folder = Path("results", day)
+    folder.mkdir(parents=True)
+    (folder / "pins.parquet").write_bytes(b"")
+    (folder / "seal.json").write_text(json.dumps({"complete": complete}))
+    return folder
+
+
+def test_drift_without_an_earlier_report_needs_this_one_alone() -> None:
+    made = audit().drift
+    assert (made.names, made.inputs) == (None, [])
+    assert made.wanted == {"seal": "results/2026-01-15/seal.json"}
+
+
+def test_drift_compares_this_date_with_the_newest_complete_one_before() -> None:
+    """The other date's files are plain inputs, this one's are made."""
+    for day, complete in (("2026-01-01", True), ("2026-01-08", True), ("2026-01-10", False)):
+        dated(day, complete)
+    dated("2026-01-22")
+    made = audit().drift
+    assert made.names == ["results/2026-01-08", "results/2026-01-15"]
+    assert made.file("drift.html") == "results/drift/2026-01-08..2026-01-15/drift.html"
+    assert made.wanted == {"table": made.file("drift.parquet")}
+    there = ["results/2026-01-08/pins.parquet", "results/2026-01-08/seal.json"]
+    assert made.inputs == [*there, *audit().tables, "results/2026-01-15/seal.json"]
+
+
+def test_drift_between_two_named_reports_audits_nothing() -> None:
+    dated("2026-01-01")
+    dated("2026-01-08")
+    Path("elsewhere").symlink_to("results/2026-01-08")
+    for to in ("2026-01-08", "elsewhere"):
+        made = audit(drift={"from": "2026-01-01", "to": to, "fail_on": []}).drift
+        assert made.names is not None
+        assert [Path(path).parent.name for path in made.inputs] == ["2026-01-01"] * 2 + [to] * 2
+        assert made.file("x") == "results/drift/2026-01-01..2026-01-08/x"
+
+
+def test_an_audit_of_the_past_has_no_report_before_it() -> None:
+    dated("2026-01-01")
+    assert audit(as_of="2026-01-15").drift.names is None

@@ -57,7 +57,7 @@ def test_benchproof_commands_are_understood(bench: Bench, line: str) -> None:
     assert done.returncode in (0, 1, 20)
 
 
-@pytest.mark.parametrize("command", ["summary", "pending", "purge"])
+@pytest.mark.parametrize("command", ["summary", "pending", "drift", "purge"])
 def test_every_command_has_help(bench: Bench, command: str) -> None:
     bench.command()
     done = bench.cli(command, "--help")

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from benchproof import tables
-from benchproof.config import AS_OF
 from benchproof.errors import TableError
 from benchproof.findings import SEVERITIES
 from benchproof.outputs import OPEN
 from benchproof.progress import megabytes
+from benchproof.report.seal import previous_report
 
 Rows = list[dict[str, Any]]
 #: A piece of a sentence, and the figure that it is the number of; the page links it to its evidence.
@@ -457,17 +457,6 @@ def pins_of(folder: Path) -> Rows | None:
         return tables.read(folder / "pins.parquet", "pins")
     except TableError:
         return None
-
-
-def previous_report(results: Path, label: str) -> Path | None:
-    """Return the newest complete report of a date before `label`; an audit of the past has none."""
-    from benchproof.report.seal import is_complete
-
-    sealed = (path.parent for path in results.glob("[0-9]*-[0-9]*-[0-9]*/seal.json"))
-    if label.startswith(AS_OF):
-        return None
-    older = sorted(path for path in sealed if path.name < label and is_complete(path))
-    return older[-1] if older else None
 
 
 def _repository(pin: Mapping[str, Any], all_rows: Mapping[str, Rows]) -> RepoFacts:

@@ -26,6 +26,15 @@ def is_complete(folder: Path) -> bool:
         return False
 
 
+def previous_report(results: Path, label: str) -> Path | None:
+    """Return the newest complete report of a date before `label`; an audit of the past has none."""
+    sealed = (path.parent for path in results.glob("[0-9]*-[0-9]*-[0-9]*/seal.json"))
+    if label.startswith(AS_OF):
+        return None
+    older = sorted(path for path in sealed if path.name < label and is_complete(path))
+    return older[-1] if older else None
+
+
 def sealed(folder: Path) -> list[str]:
     """Return the names that a folder's seal lists."""
     return sorted(json.loads((folder / SEAL).read_bytes()).get("files", ()))
