@@ -13,7 +13,7 @@ from benchproof.analysis.drift.views import Report, is_open
 from benchproof.outputs import DATED, folder_label, replacing
 from benchproof.report import drift_page, drift_summary, folders, past
 from benchproof.report.seal import previous_report
-from benchproof.sources.base import Source
+from benchproof.sources.base import History
 from benchproof.vault import Vault
 
 FILES: Final = ("drift.parquet", "drift.html", "summary.md")
@@ -23,7 +23,7 @@ NOTHING: Final = (
 )
 
 
-def compared(old: Path, new: Path, source: Source | None, vault: Vault | None) -> Drift:
+def compared(old: Path, new: Path, source: History | None, vault: Vault | None) -> Drift:
     """Return what differs between two report folders.
 
     Without a source no commit is named, without a vault no changed grader; both are said.

@@ -19,7 +19,7 @@ from benchproof.errors import (
     VaultError,
 )
 from benchproof.sources import content
-from benchproof.sources.base import RepoSpec, Source
+from benchproof.sources.base import History, RepoSpec
 from benchproof.vault import Vault
 
 log = logging.getLogger("benchproof")
@@ -29,7 +29,7 @@ _RULE = ("grader", "graders")
 
 
 def ranges(
-    source: Source | None, old: Report, new: Report
+    source: History | None, old: Report, new: Report
 ) -> tuple[dict[str, Range], dict[str, str]]:
     """Return what lies between the pins of each repository that moved, and why where nobody could say.
 
