@@ -20,6 +20,23 @@ include: "rules/reproduce.smk"
 include: "rules/drift.smk"
 
 
+# What asks the world or only shows something runs where snakemake runs, also when the rest is submitted.
+localrules:
+    all,
+    pin_commits,
+    mirror_content,
+    resolve_handles,
+    probe_sizes,
+    peek_snapshots,
+    choose_snapshots,
+    fetch_snapshot,
+    handles,
+    sizes,
+    peek,
+    fetch,
+    gate,
+
+
 rule all:
     default_target: True
     input:
@@ -27,7 +44,7 @@ rule all:
 
 
 onstart:
-    AUDIT.begin(workflow.dag_settings.targets)
+    AUDIT.begin(workflow.dag_settings.targets, cluster.name_of(workflow))
 
 
 onsuccess:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
+from benchproof import cluster
 from benchproof.workflow import Audit
 
 AUDIT = Audit.open(config)

@@ -14,6 +14,7 @@ BenchproofError
 ├── GateError           something fails that did not fail before
 ├── NotReproduced       a report's tables differ from what its commits give
 ├── DriftError          something differs that must be looked at
+├── ClusterError        the cluster cannot be asked, or does not end a job
 └── LeaseHeld           another living run holds the vault
 
 No message ever carries a query string, userinfo or a token: `safe_url` is the only way a URL enters one.
@@ -172,6 +173,10 @@ class DriftError(BenchproofError):
         }[code]
         super().__init__(f"drift {compared}: {said} ({code}); what it is stands above.")
         self.code = code
+
+
+class ClusterError(BenchproofError):
+    """The cluster could not be asked about the jobs of an ended run, or does not end them."""
 
 
 class LeaseHeld(BenchproofError):

@@ -3,7 +3,8 @@
 flock and fcntl do nothing on some shared file systems, and Snakemake's own lock outlives a killed run.
 The lease is a file created with O_EXCL that names host, process and start time; its holder touches it. A
 lease is stale when its process is gone (same host) or its last touch is old by the file system's own
-clock (other host). Whoever finds a stale one ends the jobs that its dead run left behind and takes over.
+clock (other host). Whoever finds a stale one ends the jobs that its dead run left behind, on this host and
+on a cluster, and takes over. Jobs on other hosts belong to the run that submitted them and hold nothing.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import json
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchproof.errors import LeaseHeld
+from benchproof import cluster
+from benchproof.errors import ClusterError, LeaseHeld
 from benchproof.vault import private_folder
 
 #: Environment variable that marks every process of a run, so that its orphans can be found.
@@ -39,9 +43,15 @@ class Lease:
         self._path = root.absolute() / "lease.json"
         self._token = os.environ.setdefault(MARK, uuid.uuid4().hex)
         self._stop = threading.Event()
+        self._jobs: str | None = None
 
-    def acquire(self) -> None:
-        """Take the lease, from a dead run if need be; raises LeaseHeld when a living run has it."""
+    def acquire(self, jobs: str | None = None) -> None:
+        """Take the lease, from a dead run if need be; raises LeaseHeld when a living run has it.
+
+        `jobs` is the name that this run's jobs will bear on a cluster. Raises ClusterError when those of a
+        dead run can't be ended.
+        """
+        self._jobs = jobs
         private_folder(self._path.parent)
         taken_over = False
         while not self._create():
@@ -53,7 +63,7 @@ class Lease:
                     f"another run holds {self._vault} ({_describe(holder)}); nothing was touched. "
                     "Wait for it to end, or give this run its own --config resources=…"
                 )
-            end_orphans(str(holder.get("token", "")))
+            end_leftovers(holder)
             self._set_aside(holder)
             taken_over = True
         if taken_over:
@@ -78,9 +88,16 @@ class Lease:
         return bool(holder) and holder.get("token") != self._token and self._alive(holder)
 
     def release(self) -> None:
-        """Give the lease up if it is ours."""
+        """Give the lease up if it is ours; it stays with jobs that could not be ended, for the next run."""
         self._stop.set()
-        if self._read().get("token") == self._token:
+        if self._read().get("token") != self._token:
+            return
+        try:
+            if self._jobs is not None:
+                cluster.cancel(self._jobs)
+        except ClusterError as error:
+            print(f"benchproof: {error}", file=sys.stderr)
+        else:
             self._path.unlink(missing_ok=True)
 
     def _create(self) -> bool:
@@ -90,7 +107,7 @@ class Lease:
             return False
         me = {"token": self._token, "host": socket.gethostname(), "pid": os.getpid()}
         with os.fdopen(descriptor, "w") as handle:
-            json.dump({**me, "started": _started(os.getpid())}, handle)
+            json.dump({**me, "started": _started(os.getpid()), "jobs": self._jobs}, handle)
         return True
 
     def _read(self) -> dict[str, Any]:
@@ -143,6 +160,16 @@ class Lease:
                 os.utime(self._path)
             except OSError:
                 return
+
+
+def end_leftovers(holder: Mapping[str, Any]) -> int:
+    """End what the dead holder of a lease left, here and on a cluster, and return how many there were.
+
+    Raises ClusterError when the cluster can't be asked or goes on.
+    """
+    jobs = holder.get("jobs")
+    ended = cluster.cancel(jobs) if isinstance(jobs, str) else 0
+    return ended + end_orphans(str(holder.get("token", "")))
 
 
 def end_orphans(token: str, patience_s: float = 10.0) -> int:

@@ -127,7 +127,7 @@ class Audit:
     @property
     def metadata_folders(self) -> list[str]:
         """Snakemake's own folders that keep what rules were told and said."""
-        return [f".snakemake/{name}" for name in ("log", "metadata", "incomplete")]
+        return [f".snakemake/{name}" for name in ("log", "metadata", "incomplete", "slurm_logs")]
 
     def handover(self, name: str) -> str:
         """Return the path of a file inside the vault through which jobs of this report hand over."""
@@ -228,11 +228,14 @@ class Audit:
             print(f"benchproof: {error}", file=sys.stderr)
             sys.exit(1)
 
-    def begin(self, targets: Collection[str] = ()) -> None:
-        """At the start of a run: take the lease, refuse to rewrite a finished date, keep the config."""
+    def begin(self, targets: Collection[str] = (), jobs: str | None = None) -> None:
+        """At the start of a run: take the lease, refuse to rewrite a finished date, keep the config.
+
+        `jobs` is the name of what this run submits to a cluster.
+        """
         try:
             self._refuse_to_mix(targets)
-            self._lease.acquire()
+            self._lease.acquire(jobs)
             atexit.register(self._lease.release)
             self._refuse_to_rewrite()
             self._clean_up()

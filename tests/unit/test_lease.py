@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from benchproof import lease
-from benchproof.errors import LeaseHeld
+from benchproof import cluster, lease
+from benchproof.errors import ClusterError, LeaseHeld
 from benchproof.lease import MARK, Lease, end_orphans
 
 SLEEP = [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)"]
@@ -239,3 +239,49 @@ def test_no_file_lock_is_used(first: Lease, root: Path, monkeypatch: pytest.Monk
         monkeypatch.setattr(fcntl, name, refused)
     with pytest.raises(LeaseHeld):
         other(monkeypatch, root, "second").acquire()
+
+
+def test_a_dead_runs_jobs_on_a_cluster_are_ended_before_its_lease_goes(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the name in its lease; a living run's are never looked at."""
+    ended: list[str] = []
+
+    def end(name: str) -> int:
+        ended.append(name)
+        return 1
+
+    monkeypatch.setattr(cluster, "cancel", end)
+    write(root, token="dead", host=socket.gethostname(), pid=2**22 + 1, started="x", jobs="bp_dead")
+    taken = other(monkeypatch, root, "next")
+    taken.acquire("bp_next")
+    assert ended == ["bp_dead"]
+    assert holder(root)["jobs"] == "bp_next"
+    with pytest.raises(LeaseHeld):
+        other(monkeypatch, root, "third").acquire("bp_third")
+    assert ended == ["bp_dead"]
+    taken.release()
+    assert ended == ["bp_dead", "bp_next"]
+    assert not (root / "lease.json").exists()
+
+
+def test_a_lease_stays_with_jobs_that_cannot_be_ended(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither a takeover nor an end may forget them: the next run finds the same lease."""
+
+    def silent(name: str) -> int:
+        raise ClusterError(f"no word of {name}")
+
+    monkeypatch.setattr(cluster, "cancel", silent)
+    path = write(root, token="dead", host="elsewhere", pid=1, started="x", jobs="bp_dead")
+    os.utime(path, (0, 0))
+    with pytest.raises(ClusterError, match="bp_dead"):
+        other(monkeypatch, root, "next").acquire()
+    assert holder(root)["token"] == "dead"
+    path.unlink()
+    mine = other(monkeypatch, root, "mine")
+    mine.acquire("bp_mine")
+    mine.release()
+    assert holder(root)["jobs"] == "bp_mine"
+    assert capsys.readouterr().err == "benchproof: no word of bp_mine\n"
