@@ -1,4 +1,4 @@
-"""Jobs of a run on a Slurm cluster: which of them outlived it, and how they are ended.
+"""Jobs of a run on a Slurm cluster: which outlived it or ended badly, and how they are ended.
 
 Snakemake's executor gives all jobs of a run one name, which no other run has. The lease keeps that name, so
 that whoever takes it over from a dead run can end what the cluster still does for it. Only `squeue` and
@@ -30,8 +30,8 @@ _SILENCE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Leftover:
-    """A job that its run did not see the end of: Slurm's number and state, and what the executor noted."""
+class ClusterJob:
+    """A submitted job: Slurm's number and state of it, and what the executor noted, rule or group."""
 
     number: str
     state: str
@@ -45,18 +45,21 @@ def name_of(workflow: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def leftovers(name: str, *, sleep: Callable[[float], None] = time.sleep) -> list[Leftover]:
+def leftovers(name: str, *, sleep: Callable[[float], None] = time.sleep) -> list[ClusterJob]:
     """Return the jobs of that name which have not ended, by number.
 
     Raises ClusterError when the cluster can't be asked: no answer doesn't mean that there are none.
     """
-    user = f"--user={os.getuid()}"
-    asked = ["--noheader", "--states=all", user, f"--name={name}", "--format=%i|%T|%k"]
-    lines = _ask("squeue", *asked, sleep=sleep).splitlines()
-    found = (Leftover(*(part.strip() for part in line.split("|", 2))) for line in lines if line)
-    return sorted(
-        (job for job in found if job.state not in ENDED), key=lambda job: _order(job.number)
-    )
+    return [job for job in _jobs(name, sleep) if job.state not in ENDED]
+
+
+def failures(name: str, *, sleep: Callable[[float], None] = time.sleep) -> list[ClusterJob]:
+    """Return the last job of each rule or group of that name when it ended badly, as long as Slurm knows.
+
+    Raises ClusterError when the cluster can't be asked.
+    """
+    last = {job.note: job for job in _jobs(name, sleep)}
+    return [job for job in last.values() if job.state in ENDED - {"COMPLETED"}]
 
 
 def cancel(
@@ -86,6 +89,14 @@ def cancel(
         sleep(min(1.0, patience_s))
         left = leftovers(name, sleep=sleep)
     return len(found)
+
+
+def _jobs(name: str, sleep: Callable[[float], None]) -> list[ClusterJob]:
+    user = f"--user={os.getuid()}"
+    asked = ["--noheader", "--states=all", user, f"--name={name}", "--format=%i|%T|%k"]
+    lines = _ask("squeue", *asked, sleep=sleep).splitlines()
+    found = (ClusterJob(*(part.strip() for part in line.split("|", 2))) for line in lines if line)
+    return sorted(found, key=lambda job: _order(job.number))
 
 
 def _order(number: str) -> tuple[int, str]:

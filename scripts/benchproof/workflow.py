@@ -16,9 +16,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from benchproof import cluster, provenance
 from benchproof import config as configuration
-from benchproof import provenance
-from benchproof.errors import BenchproofError, ConfigError, LeaseHeld
+from benchproof.errors import BenchproofError, ClusterError, ConfigError, LeaseHeld
 from benchproof.history.plan import Plan
 from benchproof.lease import Lease
 from benchproof.outputs import CONTENT, ERROR, TABLES, folder_label, write_config
@@ -64,6 +64,7 @@ class Audit:
         self.out = f"{self.config.results}/{self.config.label}"
         self._work = self.vault.work(self.config.results, self.config.label)
         self._lease = Lease(Path(asked.resources))
+        self._jobs: str | None = None
         self._pending = Pending(self.vault, self.config, self._work, Path(self.out))
         self.past = Plan(self.config, self.result("pins"), self.code)
 
@@ -233,6 +234,7 @@ class Audit:
 
         `jobs` is the name of what this run submits to a cluster.
         """
+        self._jobs = jobs
         try:
             self._refuse_to_mix(targets)
             self._lease.acquire(jobs)
@@ -277,7 +279,20 @@ class Audit:
             lines += [
                 f"benchproof: {path.stem} failed: {message} (log: {path})" for message in said[-1:]
             ]
-        _last_words(lines or [self._unsaid()])
+        _last_words([*lines, *self._ended_badly()] or [self._unsaid()])
+
+    def _ended_badly(self) -> list[str]:
+        """Return a line for each job that the cluster ended or lost: Snakemake doesn't say why."""
+        try:
+            found = cluster.failures(self._jobs) if self._jobs else []
+        except ClusterError:
+            return []
+        logs = Path(".snakemake", "slurm_logs")
+        return [
+            f"benchproof: Slurm job {job.number} ({job.note}) ended {job.state}; docs/cluster.md says what "
+            f"helps (log: {next(logs.rglob(f'{job.number}.log'), logs)})"
+            for job in found
+        ]
 
     def _screens(self) -> list[str]:
         """Return what this run's targets left to be shown, once."""

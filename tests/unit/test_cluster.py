@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from benchproof import cluster
-from benchproof.cluster import Leftover, cancel, leftovers, name_of
+from benchproof.cluster import ClusterJob, cancel, failures, leftovers, name_of
 from benchproof.errors import ClusterError
 
 NAME = "benchproof_4f3a"
@@ -56,10 +56,10 @@ def test_what_ended_is_no_leftover_and_what_waits_is(slurm: Answers) -> None:
     living = ["12|RUNNING|group_content", "9|PENDING|rule_a|b", "10_2|SUSPENDED|", "11|COMPLETING|"]
     folder = slurm(shown(*ended, *living))
     assert leftovers(NAME) == [
-        Leftover("9", "PENDING", "rule_a|b"),
-        Leftover("10_2", "SUSPENDED", ""),
-        Leftover("11", "COMPLETING", ""),
-        Leftover("12", "RUNNING", "group_content"),
+        ClusterJob("9", "PENDING", "rule_a|b"),
+        ClusterJob("10_2", "SUSPENDED", ""),
+        ClusterJob("11", "COMPLETING", ""),
+        ClusterJob("12", "RUNNING", "group_content"),
     ]
     [asked] = calls(folder, "squeue")
     assert f"--name={NAME}" in asked.split()
@@ -70,6 +70,13 @@ def test_a_run_whose_jobs_have_ended_costs_one_question(slurm: Answers) -> None:
     folder = slurm(shown("1|TIMEOUT|", "2|OUT_OF_MEMORY|", "3|NODE_FAIL|", "4|CANCELLED|"))
     assert cancel(NAME) == 0
     assert len((folder / "calls").read_text().splitlines()) == 1
+
+
+def test_what_ended_badly_is_told_once_and_only_if_no_later_try_did_better(slurm: Answers) -> None:
+    slurm(
+        shown("1|TIMEOUT|group_a", "3|COMPLETED|group_a", "2|NODE_FAIL|rule_b", "10|FAILED|rule_b")
+    )
+    assert failures(NAME) == [ClusterJob("10", "FAILED", "rule_b")]
 
 
 def test_jobs_are_ended_by_number_and_waited_for(slurm: Answers) -> None:
