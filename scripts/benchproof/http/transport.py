@@ -172,10 +172,15 @@ class Adapter(requests.adapters.HTTPAdapter):
         """Nothing is left to do: the pool verifies by its context."""
 
 
+def certificates(environ: Mapping[str, str]) -> str | None:
+    """Return the name of the variable that says whom to trust, the first that is set; git follows it too."""
+    names = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
+    return next((name for name in names if environ.get(name)), None)
+
+
 def trust(environ: Mapping[str, str]) -> ssl.SSLContext:
     """Return one TLS context for all connections: loading certificates for each takes 50 ms."""
-    names = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
-    name = next((name for name in names if environ.get(name)), None)
+    name = certificates(environ)
     path = environ[name] if name else requests.utils.DEFAULT_CA_BUNDLE_PATH
     context = urllib3.util.create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED)
     try:

@@ -1,8 +1,8 @@
 """System git as a child process: nobody's settings, no prompts, no lazy fetches, every request counted.
 
 git is called with an empty HOME and no system configuration, so that neither credential helpers nor
-`url.insteadOf` nor netrc can change which host is asked or what it is told. Proxies and certificates
-come from the environment, which git's HTTP library reads itself.
+`url.insteadOf` nor netrc can change which host is asked or what it is told. Proxies come from the
+environment, which git's HTTP library reads itself; certificates as for all other requests.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import re
 import signal
 import subprocess
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchproof.errors import Absent, AbsentStatus, BenchproofError, Cause, Unreachable, VaultError
+from benchproof.http.transport import certificates
 from benchproof.vault import private_file
 
 #: git's own words about the last failure, kept in the vault: they may hold a URL.
@@ -169,20 +170,24 @@ class Git:
 
     def _environment(self, network: bool) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not _DROPPED.match(name)}
-        return kept | {
-            "HOME": str(self._home),
-            "XDG_CONFIG_HOME": str(self._home),
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_TERMINAL_PROMPT": "0",
-            "GIT_ASKPASS": "true",
-            "GIT_SSH_COMMAND": f"ssh -oBatchMode=yes -oConnectTimeout={CONNECT_S:.0f}",
-            "GIT_OPTIONAL_LOCKS": "0",
-            **_NOBODY,
-            "GIT_NO_LAZY_FETCH": "1",
-            "GIT_ALLOW_PROTOCOL": "http:https:file:ssh" if network else "none",
-            "LC_ALL": "C",
-        }
+        return (
+            _trusting(kept)
+            | kept
+            | {
+                "HOME": str(self._home),
+                "XDG_CONFIG_HOME": str(self._home),
+                "GIT_CONFIG_NOSYSTEM": "1",
+                "GIT_CONFIG_GLOBAL": os.devnull,
+                "GIT_TERMINAL_PROMPT": "0",
+                "GIT_ASKPASS": "true",
+                "GIT_SSH_COMMAND": f"ssh -oBatchMode=yes -oConnectTimeout={CONNECT_S:.0f}",
+                "GIT_OPTIONAL_LOCKS": "0",
+                **_NOBODY,
+                "GIT_NO_LAZY_FETCH": "1",
+                "GIT_ALLOW_PROTOCOL": "http:https:file:ssh" if network else "none",
+                "LC_ALL": "C",
+            }
+        )
 
     def _run(
         self, arguments: Sequence[str], stdin: bytes, *, network: bool, tally: Tally | None = None
@@ -263,6 +268,15 @@ class Objects:
         content = self._out.read(int(header[2]))
         self._out.read(1)
         return header[1].decode(), content
+
+
+def _trusting(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what makes git trust whom our other requests trust; its own variables go before."""
+    name = certificates(environ)
+    if name is None or {"GIT_SSL_CAINFO", "GIT_SSL_CAPATH"} & set(environ):
+        return {}
+    path = str(Path(environ[name]).absolute())  # git works in its own folder
+    return {"GIT_SSL_CAPATH" if os.path.isdir(path) else "GIT_SSL_CAINFO": path}
 
 
 def _give_up_connecting(process: subprocess.Popen[bytes], tally: Tally) -> None:

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -98,6 +104,92 @@ def test_the_environment_is_nobodys(repo: Git, monkeypatch: pytest.MonkeyPatch) 
     assert repo._environment(network=False)["GIT_ALLOW_PROTOCOL"] == "none"
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"SSL_CERT_FILE": "ca.pem"}, {"GIT_SSL_CAINFO": "ca.pem"}),
+        ({"REQUESTS_CA_BUNDLE": "a.pem", "SSL_CERT_FILE": "b.pem"}, {"GIT_SSL_CAINFO": "a.pem"}),
+        ({"SSL_CERT_DIR": "certs"}, {"GIT_SSL_CAPATH": "certs"}),
+        ({"SSL_CERT_FILE": "ca.pem", "GIT_SSL_CAINFO": "/own.pem"}, {"GIT_SSL_CAINFO": "/own.pem"}),
+        ({}, {}),
+    ],
+)
+def test_git_trusts_whom_every_other_request_trusts(
+    repo: Git,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    given: dict[str, str],
+    told: dict[str, str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "certs").mkdir()
+    for name in list(os.environ):
+        if name.startswith("GIT_SSL_") or name.endswith(("_CA_BUNDLE", "CERT_FILE", "CERT_DIR")):
+            monkeypatch.delenv(name)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    found = repo._environment(network=True)
+    expected = {name: str(tmp_path / value) for name, value in told.items()}
+    assert {k: v for k, v in found.items() if k.startswith("GIT_SSL_")} == expected
+
+
+@pytest.mark.parametrize(("trusted", "kind"), [(True, Absent), (False, Unreachable)])
+def test_a_certificate_of_the_sites_own(
+    repo: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: bool, kind: type[Exception]
+) -> None:
+    """As a proxy that looks into connections has one: trusted by SSL_CERT_FILE alone, unknown without."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    key, signed = tmp_path / "key.pem", tmp_path / "signed.pem"
+    ask = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1"]
+    ask += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(signed)]
+    subprocess.run(ask, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(signed, key)
+    for name in ("GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(signed))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=_not_found, args=(listening, context), daemon=True).start()
+        url = f"https://127.0.0.1:{listening.getsockname()[1]}/x.git"
+        with pytest.raises(kind) as caught:
+            repo.remote(
+                "-c", f"remote.origin.url={url}", "ls-remote", "origin", what="x", tally=Tally()
+            )
+    assert getattr(caught.value, "cause", "tls") == "tls"
+
+
+def test_git_goes_through_the_proxy_of_the_environment(
+    repo: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that only the proxy can resolve."""
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{listening.getsockname()[1]}")
+        asked: list[bytes] = []
+        threading.Thread(target=_not_found, args=(listening, None, asked), daemon=True).start()
+        with pytest.raises(Absent):
+            repo.remote("ls-remote", "http://far.invalid/x.git", what="x", tally=Tally())
+    assert asked[0].startswith(b"GET http://far.invalid/x.git/info/refs?")
+
+
+def _not_found(
+    listening: socket.socket, context: ssl.SSLContext | None, asked: list[bytes] | None = None
+) -> None:
+    """Answer one connection: there is nothing here."""
+    with suppress(OSError):
+        taken, _ = listening.accept()
+        with context.wrap_socket(taken, server_side=True) if context else taken as connection:
+            data = connection.recv(65536)
+            if asked is not None:
+                asked.append(data)
+            connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/x.git", "file:///", "/"])
 def test_a_local_command_cannot_reach_any_remote(repo: Git, url: str) -> None:
     with pytest.raises(VaultError, match="ls-remote failed"):
@@ -148,3 +240,19 @@ def test_requests_and_bytes_are_counted_from_gits_own_trace() -> None:
     tally = Tally()
     _count(reading, tally)
     assert (tally.requests, tally.bytes_in) == (2, 1017)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fetch", "--stdin"],
+        ["init", "--initial-branch=x"],
+        ["-c", "a.b=c", "cat-file", "--batch-command"],
+        ["log", "--diff-merges=first-parent"],
+        ["maintenance", "run"],
+    ],
+)
+def test_these_tests_run_a_git_that_is_not_newer_than_2_25(repo: Git, arguments: list[str]) -> None:
+    with pytest.raises(VaultError, match=r"git 2\.25"):
+        repo.local(*arguments)
+    assert repo.local("hash-object", "-w", "--stdin", stdin=b"x")
