@@ -1,9 +1,12 @@
 # make demo   audit the embedded synthetic family, without any network once the environment is there
 # make audit  audit the real family
 # make test   everything that continuous integration runs
-# make env    just the environment, in .venv
+# make env    just the environment, in .venv; WHEELHOUSE=folder takes its packages from there, PYTHON=… makes it
+# make env-slurm   the environment and the Slurm executor: docs/cluster.md
+# make wheelhouse  every package of both, for a machine without a network
+# make test-slurm  audits through a small Slurm on this machine: CONTRIBUTING.md
 .POSIX:
-.PHONY: env demo audit test bench clean
+.PHONY: env env-slurm wheelhouse demo audit test test-slurm bench clean
 PY = .venv/bin/python
 
 env: .venv/bin/benchproof
@@ -14,6 +17,15 @@ env: .venv/bin/benchproof
 .venv/dev: requirements-dev.txt .venv/bin/benchproof
 	@sh envs/make_env.sh requirements-dev.txt
 	@touch .venv/dev
+
+.venv/slurm: requirements-slurm.txt .venv/bin/benchproof
+	@sh envs/make_env.sh requirements-slurm.txt
+	@touch .venv/slurm
+
+env-slurm: .venv/slurm
+
+wheelhouse: env
+	.venv/bin/python -m pip download --quiet --disable-pip-version-check --require-hashes -d wheelhouse -r requirements-slurm.txt
 
 demo: env
 	@$(PY) tests/demo.py
@@ -29,6 +41,9 @@ test: .venv/dev
 	.venv/bin/codespell
 	.venv/bin/snakemake --lint
 	.venv/bin/pytest -n 2 --dist loadfile
+
+test-slurm: .venv/dev .venv/slurm
+	tests/slurm/run.sh .venv/bin/pytest tests/slurm
 
 bench: .venv/dev
 	$(PY) benchmarks/content_audit.py

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Runs a command with the test bed up: up.sh before, down.sh after, whatever happens between.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+export SLURM_TESTBED=${SLURM_TESTBED:-${TMPDIR:-/tmp}/benchproof-slurm}
+trap 'bash "$here/down.sh"' EXIT
+bash "$here/up.sh"
+"$@"

@@ -1,0 +1,274 @@
+"""Audits through a real Slurm of two nodes without a way out, and what may happen to their jobs (BR-51).
+
+`make test-slurm` brings the cluster up and asks for these; nothing else submits a job, wherever it runs.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from benchproof import cluster
+from conftest import ROOT, Bench, content, kill_group, settings
+from family import Family, build_family
+from upstream import Upstream
+
+HOME = os.environ.get("SLURM_TESTBED", "")
+PLUGIN = importlib.util.find_spec("snakemake_executor_plugin_slurm")
+pytestmark = [
+    pytest.mark.slurm,
+    pytest.mark.workflow,
+    pytest.mark.skipif(not HOME, reason="no Slurm test bed; `make test-slurm` brings one up"),
+    pytest.mark.skipif(PLUGIN is None, reason="the Slurm executor is missing; `make env-slurm`"),
+]
+#: The profile that users have; looked at every few seconds, since these jobs are short.
+PROFILE = (
+    "--workflow-profile",
+    str(ROOT / "profiles" / "slurm"),
+    "--slurm-init-seconds-before-status-checks",
+    "2",
+    "--seconds-between-status-checks",
+    "1",
+    "--latency-wait",
+    "5",
+)
+#: Submissions that the family costs: what rests on its commits, and what rests on its data too.
+SUBMISSIONS = 2
+PATIENCE_S = 240
+
+
+@pytest.fixture(scope="module")
+def served(small_family: Family) -> Iterator[Upstream]:
+    with Upstream(small_family.root, family=small_family) as upstream:
+        yield upstream
+
+
+@pytest.fixture(scope="module")
+def local(
+    tmp_path_factory: pytest.TempPathFactory, small_family: Family, served: Upstream
+) -> dict[str, bytes]:
+    """The content tables of the same audit on one machine."""
+    bench = Bench(tmp_path_factory.mktemp("local"), settings(small_family, served))
+    bench.audit()
+    return dict(content(bench.out))
+
+
+@pytest.fixture
+def bench(tmp_path: Path, small_family: Family, served: Upstream) -> Bench:
+    return Bench(tmp_path, settings(small_family, served))
+
+
+def audit(bench: Bench, *arguments: str) -> str:
+    """Audit through Slurm, require success, and return what was said."""
+    done = bench.run(*arguments, *PROFILE, cores=1, timeout=900)
+    assert done.returncode == 0, done.stdout[-4000:]
+    return done.stdout
+
+
+def start(bench: Bench, *arguments: str) -> subprocess.Popen[str]:
+    return bench.start(*arguments, *PROFILE, "--cores", "1")
+
+
+def submitted(bench: Bench) -> list[dict[str, str]]:
+    """What Slurm has recorded of the jobs of this bench that are over, in their order."""
+    found = []
+    for line in Path(HOME, "log", "jobs.txt").read_text().splitlines():
+        job = dict(part.split("=", 1) for part in line.split() if "=" in part)
+        if job["WorkDir"] == str(bench.folder):
+            found.append(job)
+    return sorted(found, key=lambda job: int(job["JobId"]))
+
+
+def scontrol(*arguments: str) -> None:
+    subprocess.run(["scontrol", *arguments], check=True, capture_output=True)
+
+
+def until(what: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not what():
+        assert time.monotonic() < deadline, "nothing happened"
+        time.sleep(0.2)
+
+
+def name_of(bench: Bench) -> str:
+    """Wait for the run to hold the vault and return the name that its jobs bear."""
+    path = bench.vault / "lease.json"
+    until(path.exists)
+    time.sleep(0.2)
+    return str(json.loads(path.read_text())["jobs"])
+
+
+def running(name: str) -> str:
+    """Wait for a job of that name to run on a node, and return its number."""
+
+    def there() -> bool:
+        return any(job.state == "RUNNING" for job in cluster.leftovers(name))
+
+    until(there)
+    return cluster.leftovers(name)[0].number
+
+
+def finish(process: subprocess.Popen[str]) -> None:
+    assert process.wait(timeout=900) == 0
+
+
+def test_the_same_bytes_for_two_submissions(bench: Bench, local: dict[str, bytes]) -> None:
+    """Content tables as on one machine; only the login node asks the world; nothing is left behind."""
+    audit(bench)
+    assert content(bench.out) == local
+    jobs = submitted(bench)
+    assert [job["JobState"] for job in jobs] == ["COMPLETED"] * SUBMISSIONS
+    assert {job["ProcCnt"] for job in jobs} == {"1"}
+    assert len({job["Name"] for job in jobs}) == 1
+    assert not (bench.vault / "lease.json").exists()
+    assert "Nothing to be done" in audit(bench)
+    assert len(submitted(bench)) == SUBMISSIONS
+
+
+def test_the_whole_planted_family(tmp_path: Path) -> None:
+    """1,057 runs, planted faults, a snapshot that is fetched and opened: also two submissions."""
+    family = build_family(tmp_path / "family", planted=True)
+    with Upstream(family.root, family=family) as upstream:
+        chosen = settings(family, upstream, fetch={"select": "smallest"})
+        here, there = (Bench(tmp_path / name, chosen) for name in ("here", "there"))
+        here.folder.mkdir()
+        there.folder.mkdir()
+        here.audit()
+        audit(there)
+    assert content(there.out) == content(here.out)
+    assert len(submitted(there)) == SUBMISSIONS
+    assert [row["status"] for row in there.rows("files")] == ["ok"]
+
+
+def test_stages_that_ask_the_world_may_go_to_a_partition(
+    bench: Bench, local: dict[str, bytes], tmp_path: Path
+) -> None:
+    """A profile of the user's own: a group makes a rule a job, its resources say where."""
+    asking = ("pin_commits", "mirror_content", "resolve_handles", "probe_sizes", "peek_snapshots")
+    text = (ROOT / "profiles" / "slurm" / "config.yaml").read_text()
+    text += "".join(f"  - {rule}=network\n" for rule in asking)
+    text += "set-resources:\n" + "".join(
+        f"  {rule}: {{slurm_partition: transfer}}\n" for rule in asking
+    )
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "config.yaml").write_text(text)
+    audit(bench, "--workflow-profile", str(mine))
+    assert content(bench.out) == local
+    jobs = submitted(bench)
+    assert sorted(job["Partition"] for job in jobs) == ["compute"] * 2 + ["transfer"] * 2
+
+
+def test_a_cancelled_job_and_a_node_that_goes_down(bench: Bench, local: dict[str, bytes]) -> None:
+    """The first is submitted again by Snakemake, the second queued again by Slurm: one run, no hand."""
+    process = start(bench)
+    name = name_of(bench)
+    first = running(name)
+    subprocess.run(["scancel", first], check=True)
+    until(lambda: any(job.number != first for job in cluster.leftovers(name)))
+    running(name)
+    node = subprocess.run(
+        ["squeue", "-h", "-t", "running", "--name", name, "-o", "%N"],
+        check=True, capture_output=True, text=True,
+    ).stdout.strip()  # fmt: skip
+    scontrol("update", f"nodename={node}", "state=down", "reason=test")
+    try:
+        finish(process)
+    finally:
+        scontrol("update", f"nodename={node}", "state=resume")
+    assert content(bench.out) == local
+    states = [job["JobState"] for job in submitted(bench)]
+    assert states[0] == "CANCELLED"
+    assert states.count("COMPLETED") == SUBMISSIONS
+
+
+def test_a_drained_cluster_is_waited_for(bench: Bench) -> None:
+    """Jobs stay pending, nothing is submitted twice, and the run goes on when nodes are back."""
+    scontrol("update", "nodename=node1,node2", "state=drain", "reason=test")
+    try:
+        process = start(bench, "regrade")
+        name = name_of(bench)
+        until(lambda: [job.state for job in cluster.leftovers(name)] == ["PENDING"])
+        time.sleep(12)  # several looks at the queue
+        assert [job.state for job in cluster.leftovers(name)] == ["PENDING"]
+    finally:
+        scontrol("update", "nodename=node1,node2", "state=resume")
+    finish(process)
+    assert [job["JobState"] for job in submitted(bench)] == ["COMPLETED"]
+
+
+def test_a_job_without_enough_memory_gets_more(bench: Bench, local: dict[str, bytes]) -> None:
+    audit(bench, "regrade", "--default-resources", "mem_mb=200*attempt**3", "runtime=5")
+    jobs = submitted(bench)
+    assert [job["JobState"] for job in jobs] == ["FAILED", "COMPLETED"]
+    assert ["mem=200M" in jobs[0]["Tres"], "mem=1600M" in jobs[1]["Tres"]] == [True, True]
+    assert content(bench.out)["runs.parquet"] == local["runs.parquet"]
+
+
+def test_a_job_over_its_time_gets_more(bench: Bench, local: dict[str, bytes]) -> None:
+    """A job that hangs is ended by its time limit, which an administrator lowers here to a minute."""
+    process = start(bench, "regrade")
+    first = running(name_of(bench))
+    subprocess.run(["scancel", "--signal=STOP", "--full", first], check=True)
+    scontrol("update", f"jobid={first}", "timelimit=1")
+    finish(process)
+    jobs = submitted(bench)
+    assert [job["JobState"] for job in jobs] == ["TIMEOUT", "COMPLETED"]
+    assert int(jobs[1]["TimeLimit"]) == 2 * 5
+    assert content(bench.out)["runs.parquet"] == local["runs.parquet"]
+
+
+def test_a_job_that_never_succeeds_is_tried_three_times(bench: Bench) -> None:
+    """Bounded, and said: the nested snakemakes do not multiply the tries."""
+    done = bench.run(
+        "regrade", *PROFILE, "--default-resources", "mem_mb=200", "runtime=5", cores=1, timeout=600
+    )
+    assert done.returncode == 1
+    assert [job["JobState"] for job in submitted(bench)] == ["FAILED"] * 3
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith(f"benchproof: Slurm job {submitted(bench)[-1]['JobId']} (group_content")
+    assert "ended FAILED" in last
+
+
+def test_a_killed_run_with_jobs_in_flight(bench: Bench, local: dict[str, bytes]) -> None:
+    """The next run ends what the cluster still does for the dead one, and the audit with the same bytes."""
+    process = start(bench)
+    name = name_of(bench)
+    left = running(name)
+    kill_group(process)
+    assert [job.number for job in cluster.leftovers(name)] == [left]
+    audit(bench)
+    assert cluster.leftovers(name) == []
+    assert content(bench.out) == local
+    states = {job["JobId"]: job["JobState"] for job in submitted(bench)}
+    assert states.pop(left) == "CANCELLED"
+    assert list(states.values()) == ["COMPLETED"] * SUBMISSIONS
+
+
+def test_a_second_run_leaves_a_living_ones_jobs_alone(bench: Bench) -> None:
+    process = start(bench, "regrade")
+    name = name_of(bench)
+    running(name)
+    second = bench.run("regrade", *PROFILE, cores=1)
+    assert second.returncode == 75, second.stdout[-2000:]
+    finish(process)
+    assert [job["JobState"] for job in submitted(bench)] == ["COMPLETED"]
+
+
+def test_an_interrupted_run_ends_its_jobs(bench: Bench) -> None:
+    """SIGINT, as Ctrl-C or a timer's KillSignal gives it."""
+    process = start(bench)
+    name = name_of(bench)
+    running(name)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=120) != 0
+    assert cluster.leftovers(name) == []
+    assert not (bench.vault / "lease.json").exists()
