@@ -26,6 +26,8 @@ env-slurm: .venv/slurm
 
 wheelhouse: env
 	.venv/bin/python -m pip download --quiet --disable-pip-version-check --require-hashes -d wheelhouse -r requirements-slurm.txt
+	@# One package of the lock comes as source: pip builds it with these.
+	.venv/bin/python -m pip download --quiet --disable-pip-version-check -d wheelhouse setuptools wheel
 
 demo: env
 	@$(PY) tests/demo.py
