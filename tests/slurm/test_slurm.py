@@ -43,6 +43,7 @@ PROFILE = (
 #: Submissions that the family costs: what rests on its commits, and what rests on its data too.
 SUBMISSIONS = 2
 PATIENCE_S = 240
+STARTED: list[subprocess.Popen[str]] = []
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,22 @@ def local(
     return dict(content(bench.out))
 
 
+@pytest.fixture(autouse=True)
+def _tidy() -> Iterator[None]:
+    """Each test begins with two good nodes, and leaves neither a run nor a job."""
+    if HOME:
+        for node in ("node1", "node2"):
+            subprocess.run(
+                ["scontrol", "update", f"nodename={node}", "state=resume"],
+                check=False, capture_output=True,
+            )  # fmt: skip
+    yield
+    while STARTED:
+        STARTED.pop().kill()
+    if HOME:
+        subprocess.run(["scancel", f"--user={os.getuid()}"], check=True)
+
+
 @pytest.fixture
 def bench(tmp_path: Path, small_family: Family, served: Upstream) -> Bench:
     return Bench(tmp_path, settings(small_family, served))
@@ -74,7 +91,8 @@ def audit(bench: Bench, *arguments: str) -> str:
 
 
 def start(bench: Bench, *arguments: str) -> subprocess.Popen[str]:
-    return bench.start(*arguments, *PROFILE, "--cores", "1")
+    STARTED.append(bench.start(*arguments, *PROFILE, "--cores", "1"))
+    return STARTED[-1]
 
 
 def submitted(bench: Bench) -> list[dict[str, str]]:
