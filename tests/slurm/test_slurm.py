@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from benchproof import cluster
 from conftest import ROOT, Bench, content, kill_group, settings
@@ -84,8 +86,8 @@ def bench(tmp_path: Path, small_family: Family, served: Upstream) -> Bench:
 
 
 def audit(bench: Bench, *arguments: str) -> str:
-    """Audit through Slurm, require success, and return what was said."""
-    done = bench.run(*arguments, *PROFILE, cores=1, timeout=900)
+    """Audit through Slurm, require success, and return what was said; the last of two profiles counts."""
+    done = bench.run(*PROFILE, *arguments, cores=1, timeout=900)
     assert done.returncode == 0, done.stdout[-4000:]
     return done.stdout
 
@@ -166,23 +168,37 @@ def test_the_whole_planted_family(tmp_path: Path) -> None:
     assert [row["status"] for row in there.rows("files")] == ["ok"]
 
 
+def own_profile(folder: Path, fetch: bool = False) -> tuple[str, str]:
+    """Return the option for a copy of the profile with what docs/cluster.md appends to its groups."""
+    page = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
+    documented = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert documented is not None
+    text = (ROOT / "profiles" / "slurm" / "config.yaml").read_text(encoding="utf-8")
+    profile = yaml.safe_load(f"{text}{documented.group(1)}")
+    if fetch:
+        profile["groups"].append("fetch_snapshot=fetch")
+        profile["group-components"] = ["fetch=60"]
+        profile["set-resources"]["fetch_snapshot"] = {"slurm_partition": "transfer"}
+    folder.mkdir()
+    (folder / "config.yaml").write_text(yaml.safe_dump(profile), encoding="utf-8")
+    return ("--workflow-profile", str(folder))
+
+
 def test_stages_that_ask_the_world_may_go_to_a_partition(
     bench: Bench, local: dict[str, bytes], tmp_path: Path
 ) -> None:
     """A profile of the user's own: a group makes a rule a job, its resources say where."""
-    asking = ("pin_commits", "mirror_content", "resolve_handles", "probe_sizes", "peek_snapshots")
-    text = (ROOT / "profiles" / "slurm" / "config.yaml").read_text()
-    text += "".join(f"  - {rule}=network\n" for rule in asking)
-    text += "set-resources:\n" + "".join(
-        f"  {rule}: {{slurm_partition: transfer}}\n" for rule in asking
-    )
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (mine / "config.yaml").write_text(text)
-    audit(bench, "--workflow-profile", str(mine))
+    audit(bench, *own_profile(tmp_path / "mine"))
     assert content(bench.out) == local
     jobs = submitted(bench)
     assert sorted(job["Partition"] for job in jobs) == ["compute"] * 2 + ["transfer"] * 2
+
+
+def test_snapshots_may_be_fetched_there_too(bench: Bench, tmp_path: Path) -> None:
+    bench.settings["fetch"] = {"select": "smallest"}
+    audit(bench, "fetch", *own_profile(tmp_path / "mine", fetch=True))
+    assert [row["status"] for row in bench.rows("files")] == ["ok"]
+    assert [job["Partition"] for job in submitted(bench)].count("transfer") == 3
 
 
 def test_a_cancelled_job_and_a_node_that_goes_down(bench: Bench, local: dict[str, bytes]) -> None:

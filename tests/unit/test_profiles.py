@@ -64,3 +64,15 @@ def test_tries_are_counted_once() -> None:
     """A rule's own retries are counted again by the snakemakes inside its job."""
     assert profile("slurm")["retries"] == 2
     assert not any("retries:" in text for text in rules().values())
+
+
+def test_the_page_about_clusters_names_what_is_there() -> None:
+    """Its make targets, and rules of the profile that it shows: those that ask the world, each in a group."""
+    page = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
+    made = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"(?:^|`)make ([\w-]+)", page, re.MULTILINE)) <= made
+    shown = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert shown is not None
+    appended = yaml.safe_load(f"groups:\n{shown.group(1)}")
+    moved = {entry.split("=")[0] for entry in appended["groups"]}
+    assert moved == set(appended["set-resources"]) == set(PROTOCOLS) - {"fetch_snapshot"}
