@@ -35,6 +35,10 @@ localrules:
     peek,
     fetch,
     gate,
+    list_commits,
+    backfill_history,
+    draw_history,
+    history,
 
 
 rule all:
