@@ -46,6 +46,8 @@ PROFILE = (
 SUBMISSIONS = 2
 PATIENCE_S = 240
 STARTED: list[subprocess.Popen[str]] = []
+#: How many jobs Slurm had recorded when a test began: pytest may reuse its folder.
+EARLIER: list[int] = [0]
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +75,7 @@ def _tidy() -> Iterator[None]:
                 ["scontrol", "update", f"nodename={node}", "state=resume"],
                 check=False, capture_output=True,
             )  # fmt: skip
+        EARLIER.append(len(recorded()))
     yield
     while STARTED:
         STARTED.pop().kill()
@@ -97,10 +100,15 @@ def start(bench: Bench, *arguments: str) -> subprocess.Popen[str]:
     return STARTED[-1]
 
 
+def recorded() -> list[str]:
+    path = Path(HOME, "log", "jobs.txt")
+    return path.read_text().splitlines() if path.exists() else []
+
+
 def submitted(bench: Bench) -> list[dict[str, str]]:
-    """What Slurm has recorded of the jobs of this bench that are over, in their order."""
+    """What Slurm has recorded, in this test, of the jobs of this bench that are over, in their order."""
     found = []
-    for line in Path(HOME, "log", "jobs.txt").read_text().splitlines():
+    for line in recorded()[EARLIER[-1] :]:
         job = dict(part.split("=", 1) for part in line.split() if "=" in part)
         if job["WorkDir"] == str(bench.folder):
             found.append(job)

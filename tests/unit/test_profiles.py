@@ -75,4 +75,8 @@ def test_the_page_about_clusters_names_what_is_there() -> None:
     assert shown is not None
     appended = yaml.safe_load(f"groups:\n{shown.group(1)}")
     moved = {entry.split("=")[0] for entry in appended["groups"]}
-    assert moved == set(appended["set-resources"]) == set(PROTOCOLS) - {"fetch_snapshot", "list_commits"}
+    assert (
+        moved
+        == set(appended["set-resources"])
+        == set(PROTOCOLS) - {"fetch_snapshot", "list_commits"}
+    )
