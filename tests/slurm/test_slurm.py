@@ -62,7 +62,8 @@ def local(
 ) -> dict[str, bytes]:
     """The content tables of the same audit on one machine."""
     bench = Bench(tmp_path_factory.mktemp("local"), settings(small_family, served))
-    bench.audit()
+    done = bench.run(timeout=900)
+    assert done.returncode == 0, done.stdout[-2000:]
     return dict(content(bench.out))
 
 
@@ -169,7 +170,8 @@ def test_the_whole_planted_family(tmp_path: Path) -> None:
         here, there = (Bench(tmp_path / name, chosen) for name in ("here", "there"))
         here.folder.mkdir()
         there.folder.mkdir()
-        here.audit()
+        done = here.run(timeout=900)
+        assert done.returncode == 0, done.stdout[-2000:]
         audit(there)
     assert content(there.out) == content(here.out)
     assert len(submitted(there)) == SUBMISSIONS
