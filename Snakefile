@@ -39,6 +39,9 @@ localrules:
     backfill_history,
     draw_history,
     history,
+    reproduce,
+    diff_reports,
+    drift,
 
 
 rule all:
