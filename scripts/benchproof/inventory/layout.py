@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchproof.sources.base import SMALL_BYTES, Entry, RepoSpec
 from benchproof.sources.objects import quote_path
@@ -19,6 +20,7 @@ _TEXT = tuple(
     f".{ending}".encode()
     for ending in "json md py txt yml yaml toml cfg sh csv tsv lock tex jsonl".split()
 )
+_RESULT, _ANSWER = b"/result.json", b"/eval_answer.json"
 _LFS = re.compile(
     rb"\Aversion https://git-lfs\.github\.com/spec/v1\n(?:[^\n]*\n)*?size (\d{1,18})\n?", re.ASCII
 )
@@ -47,23 +49,31 @@ class RunPlace:
     replicate: int | None
 
 
-def folders(entries: Sequence[Entry], spec: RepoSpec) -> Folders:
+class Run(NamedTuple):
+    """A recorded run: its path as tables show it, its file, and the id of the answer file beside it."""
+
+    path: str
+    entry: Entry
+    answer: str | None
+
+
+def folders(entries: Iterable[Entry], spec: RepoSpec) -> Folders:
     """Return the folders to audit: the configured one, or the only other that looks like it.
 
     History moved the evaluations (evals, evals_canonical, example_evals), so that a past commit is found
     by its manifest, or else by a name with `eval` in it and JSON files below it.
     """
-    paths = [text_path(entry) for entry in entries]
-    if any(path.startswith(f"{spec.evals}/") for path in paths):
-        return Folders(spec.evals, spec.runs, moved=False)
-    tops = {
-        path.split("/", 1)[0]
-        for path in paths
-        if path.count("/") == 1 and path.endswith(f"/{MANIFEST}")
-    }
-    if not tops:
-        below = (path.split("/", 1)[0] for path in paths if "/" in path and path.endswith(".json"))
-        tops = {top for top in below if "eval" in top.lower()}
+    manifests, named = set(), set()
+    for entry in entries:
+        path = text_path(entry)
+        if path.startswith(f"{spec.evals}/"):
+            return Folders(spec.evals, spec.runs, moved=False)
+        top, _, below_top = path.partition("/")
+        if below_top == MANIFEST:
+            manifests.add(top)
+        if below_top.endswith(".json") and "eval" in top.lower():
+            named.add(top)
+    tops = manifests or named
     if len(tops) != 1:
         return Folders(spec.evals, spec.runs, moved=False)
     return Folders(tops.pop(), spec.runs, moved=True)
@@ -86,9 +96,29 @@ def manifest_file(entries: Iterable[Entry], where: Folders) -> Entry | None:
     return next((e for e in entries if e.path == wanted and e.is_file), None)
 
 
-def run_files(entries: Iterable[Entry], where: Folders) -> list[Entry]:
-    """Return the regular files named result.json below the runs folder; trajectories are never read."""
-    return [e for e in entries if e.is_file and _base(e) == "result.json" and below(e, where.runs)]
+def run_files(entries: Iterable[Entry], where: Folders) -> Iterator[Entry]:
+    """Yield the regular files named result.json below the runs folder; trajectories are never read."""
+    return (run.entry for run in runs(entries, where))
+
+
+def runs(entries: Iterable[Entry], where: Folders) -> Iterator[Run]:
+    """Yield the recorded runs of a listing that is sorted by path, in its order."""
+    inside = f"{where.runs}/".encode()
+    answers: list[tuple[bytes, str]] = []  # of the folder at hand and of those around it
+    for entry in entries:
+        path = entry.path
+        if not path.endswith((_RESULT, _ANSWER)) or not path.startswith(inside):
+            continue
+        if not entry.is_file:
+            continue
+        folder = path[: path.rindex(b"/") + 1]
+        while answers and not folder.startswith(answers[-1][0]):
+            answers.pop()
+        if path.endswith(_ANSWER):
+            answers.append((folder, entry.sha))
+        else:
+            beside = answers[-1][1] if answers and answers[-1][0] == folder else None
+            yield Run(text_path(entry), entry, beside)
 
 
 def run_place(path: str, where: Folders) -> RunPlace:

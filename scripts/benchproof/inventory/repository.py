@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 from benchproof import jsontext
@@ -41,8 +43,12 @@ class Repository:
 
     def __init__(self, spec: RepoSpec, commit_sha: str, content: Content) -> None:
         self.spec, self.commit_sha, self.content = spec, commit_sha, content
-        self.entries: list[Entry] = content.entries
-        self.folders = layout.folders(self.entries, spec)
+        self.folders = layout.folders(content.listing(), spec)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Every entry of the tree; a stage that needs a few takes them from `content.listing`."""
+        return self.content.entries
 
     @cached_property
     def paths(self) -> set[str]:
@@ -56,7 +62,7 @@ class Repository:
     @cached_property
     def evaluations(self) -> list[EvalFile]:
         """Every evaluation file in path order, read or with the reason why not."""
-        found = layout.eval_files(self.entries, self.folders)
+        found = layout.eval_files(self.content.listing(), self.folders)
         return [self._read(layout.text_path(entry), entry.sha) for entry in found]
 
     @cached_property
@@ -68,7 +74,7 @@ class Repository:
     @cached_property
     def manifest_text(self) -> EvalFile | None:
         """The manifest's file, read or with the reason why not; None without one."""
-        entry = layout.manifest_file(self.entries, self.folders)
+        entry = layout.manifest_file(self.content.listing(), self.folders)
         return self._read(layout.text_path(entry), entry.sha) if entry is not None else None
 
     @cached_property
@@ -83,8 +89,31 @@ class Repository:
 
     def runs(self) -> Iterator[tuple[str, Entry]]:
         """Yield path and entry of each recorded run, in path order."""
-        for entry in layout.run_files(self.entries, self.folders):
-            yield layout.text_path(entry), entry
+        for run in self.recorded(0, None):
+            yield run.path, run.entry
+
+    @property
+    def n_runs(self) -> int:
+        """The number of recorded runs."""
+        return self._counted[0]
+
+    def recorded(self, start: int, stop: int | None) -> Iterator[layout.Run]:
+        """Yield the recorded runs from one place to another, in the order of their paths as text."""
+        found = self._recorded()
+        # Quoted paths stand elsewhere in the text's order than in the tree's.
+        ordered = found if self._counted[1] else iter(sorted(found, key=attrgetter("path")))
+        return islice(ordered, start, stop)
+
+    @cached_property
+    def _counted(self) -> tuple[int, bool]:
+        """How many runs there are, and whether the tree's order is that of their paths as text."""
+        number, ordered, last = 0, True, ""
+        for run in self._recorded():
+            number, ordered, last = number + 1, ordered and last <= run.path, run.path
+        return number, ordered
+
+    def _recorded(self) -> Iterator[layout.Run]:
+        return layout.runs(self.content.listing(), self.folders)
 
     def _read(self, path: str, sha: str) -> EvalFile:
         try:

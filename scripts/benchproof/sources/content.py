@@ -6,56 +6,58 @@ nor a network, and cannot tell which source was used.
 
 from __future__ import annotations
 
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from pathlib import Path
 
 from benchproof.errors import VaultError
-from benchproof.sources import objects
+from benchproof.sources import archive, objects
 from benchproof.sources.base import Entry
 from benchproof.vault import private_file
 
-_LISTING = "tree"
-#: What zipfile and zlib raise for damaged bytes, wherever these stand.
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    OSError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-    struct.error,
-)
+_LISTING = b"tree"
+#: What damaged bytes raise, wherever these stand.
+_DAMAGE = (archive.DamagedError, OSError, ValueError)
 
 
 class Content:
     """An open archive: the listing of a commit and those blobs that the audit reads."""
 
-    def __init__(self, archive: zipfile.ZipFile, where: str) -> None:
-        self._archive, self._where = archive, where
-        self._names = set(archive.namelist())
-        self.entries = parse_listing(archive.read(_LISTING))
+    def __init__(self, held: archive.Archive, where: str) -> None:
+        self._held, self._where = held, where
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """The listing as a whole; `listing` yields it without keeping it."""
+        return list(self.listing())
+
+    def listing(self) -> Iterator[Entry]:
+        """Yield the entries of the commit's tree, sorted by path."""
+        if "entries" in vars(self):
+            return iter(self.entries)
+        return parse_listing(self._member(_LISTING, "the listing"))
 
     def has(self, sha: str) -> bool:
         """True when the blob is in the archive."""
-        return f"blobs/{sha}" in self._names
+        return _blob(sha) in self._held
 
     def read(self, sha: str) -> bytes:
         """Return a blob; raises ProofError when it does not hash to its id, VaultError when it isn't here."""
-        try:
-            data = self._archive.read(f"blobs/{sha}")
-        except KeyError:
-            raise VaultError(
-                f"{self._where}: blob {sha} is missing; run the mirror stage again."
-            ) from None
-        except _DAMAGE:
-            raise VaultError(f"{self._where}: damaged; delete this file and run again.") from None
+        data = self._member(_blob(sha), f"blob {sha}")
         objects.prove("blob", sha, data, self._where)
         return data
+
+    def _member(self, name: bytes, what: str) -> bytes:
+        try:
+            return self._held.read(name)
+        except KeyError:
+            raise VaultError(
+                f"{self._where}: {what} is missing; run the mirror stage again."
+            ) from None
+        except _DAMAGE:
+            raise _damaged(self._where) from None
 
 
 @contextmanager
@@ -63,23 +65,30 @@ def opened(path: Path) -> Iterator[Content]:
     """Open an archive for reading; raises VaultError when it is missing or damaged."""
     with ExitStack() as stack:
         try:
-            archive = stack.enter_context(zipfile.ZipFile(path))
-            found = Content(archive, str(path))
+            held = archive.Archive(stack.enter_context(path.open("rb")))
         except FileNotFoundError:
             raise VaultError(f"{path}: missing; run the mirror stage again.") from None
-        except (*_DAMAGE, KeyError):
-            raise VaultError(f"{path}: damaged; delete this file and run again.") from None
-        yield found
+        except _DAMAGE:
+            raise _damaged(str(path)) from None
+        yield Content(held, str(path))
 
 
 def blob_ids(path: Path) -> set[str]:
     """Return the ids of the blobs an archive holds; empty when there is none or it is damaged."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
+        with path.open("rb") as file:
+            names = [name.decode("ascii") for name in archive.names(file)]
     except _DAMAGE:
         return set()
-    return {name.removeprefix("blobs/") for name in names if name != _LISTING}
+    return {name.removeprefix("blobs/") for name in names if name != _LISTING.decode()}
+
+
+def _damaged(where: str) -> VaultError:
+    return VaultError(f"{where}: damaged; delete this file and run again.")
+
+
+def _blob(sha: str) -> bytes:
+    return b"blobs/" + sha.encode()
 
 
 def save(path: Path, entries: Iterable[Entry], blobs: Iterable[tuple[str, bytes]]) -> int:
@@ -87,11 +96,11 @@ def save(path: Path, entries: Iterable[Entry], blobs: Iterable[tuple[str, bytes]
     number = 0
     with (
         private_file(path) as handle,
-        zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as made,
     ):
-        archive.writestr(_LISTING, listing(entries))
+        made.writestr(_LISTING.decode(), listing(entries))
         for sha, data in blobs:
-            archive.writestr(f"blobs/{sha}", data)
+            made.writestr(f"blobs/{sha}", data)
             number += 1
     return number
 
@@ -104,12 +113,12 @@ def listing(entries: Iterable[Entry]) -> bytes:
     )
 
 
-def parse_listing(data: bytes) -> list[Entry]:
-    """Return the entries that `listing` wrote; raises ValueError for bytes that it never writes."""
-    entries = []
-    for record in data.split(b"\0")[:-1]:
-        mode, sha, size, path = record.split(b" ", 3)
-        entries.append(
-            Entry(path, mode.decode(), sha.decode(), None if size == b"-" else int(size))
-        )
-    return entries
+def parse_listing(data: bytes) -> Iterator[Entry]:
+    """Yield the entries that `listing` wrote; raises ValueError for bytes that it never writes."""
+    modes: dict[bytes, str] = {}
+    at = 0
+    while (end := data.find(b"\0", at)) >= 0:
+        mode, sha, size, path = data[at:end].split(b" ", 3)
+        known = modes.setdefault(mode, mode.decode())  # one text for a million entries
+        yield Entry(path, known, sha.decode(), None if size == b"-" else int(size))
+        at = end + 1
