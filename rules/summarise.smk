@@ -34,6 +34,7 @@ rule check_records:
     input:
         pins=AUDIT.result("pins"),
         mirror=AUDIT.handover("mirror.json"),
+        shares=AUDIT.shares("json"),
     output:
         record_checks=AUDIT.result("record_checks"),
         findings=AUDIT.findings("check_records"),

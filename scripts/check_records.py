@@ -2,15 +2,17 @@
 
 from benchproof import job
 from benchproof.analysis.consistency import Records, check_records
+from benchproof.analysis.shares import judge
 
 
 def main(task: job.Job) -> None:
     """Write the record_checks table."""
     out = Records()
-    commits = {}
-    for repository in task.repositories():
-        check_records(repository, out)
-        commits[repository.spec.repo] = repository.commit_sha
+    commits = judge(task.input.shares, out)
+    if not task.input.shares:
+        for repository in task.repositories():
+            check_records(repository, out)
+            commits[repository.spec.repo] = repository.commit_sha
     task.write("record_checks", out.rows())
     task.note(out.findings, commits)
 

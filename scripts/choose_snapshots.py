@@ -21,7 +21,7 @@ def main(task: job.Job) -> None:
         tables.read(task.input.eval_handles, "eval_handles"),
         wanted["select"],
         max_total_bytes=wanted["max_total_bytes"],
-        shards=wanted["shards"],
+        shards=task.settings()["shards"],
         held=choose.held_in(Store(task.vault.snapshots)),
     )
     if selection.refused:

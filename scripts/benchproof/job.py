@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from benchproof import findings, provenance
 from benchproof.errors import BenchproofError
 from benchproof.journal import Journal
-from benchproof.outputs import ERROR_MARK
+from benchproof.outputs import ERROR_MARK, replacing
 from benchproof.sources import content
 from benchproof.sources.base import RepoSpec
 from benchproof.vault import Vault, private_file, read_json, write_json
@@ -28,6 +28,7 @@ from benchproof.vault import Vault, private_file, read_json, write_json
 if TYPE_CHECKING:
     from benchproof.http.traffic import Traffic
     from benchproof.inventory.repository import Repository
+    from benchproof.streams import Sink
 
 log = logging.getLogger("benchproof")
 
@@ -122,9 +123,9 @@ class Job:
             yield Repository(spec, commit, archive)
 
     def repositories(self) -> Iterator[Repository]:
-        """Yield each audited repository whose content is in the vault."""
+        """Yield each audited repository whose content is in the vault, by name, as tables sort them."""
         mirrored = read_json(Path(self.input.mirror))
-        for spec in self.family:
+        for spec in sorted(self.family, key=lambda spec: spec.repo):
             record = mirrored[spec.repo]
             if record["status"] == "ok":
                 with self._open(spec, record["commit_sha"]) as repository:
@@ -145,10 +146,36 @@ class Job:
         """Write one of the rule's tables with its provenance."""
         from benchproof import tables
 
-        made_by = {**self.params.audit["made_by"], "code": self.params.code}
-        about = provenance.metadata(name, self.pins() if pins is None else pins, made_by)
-        tables.write(self.output[name], name, rows, about)
+        tables.write(self.output[name], name, rows, self._about(name, pins))
         log.info("wrote %s", self.output[name])
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Sink]:
+        """Give a sink for one of the rule's tables with its provenance, for rows in the order of its key."""
+        from benchproof import streams
+
+        path = Path(self.output[name])
+        about = self._about(name)
+        with (
+            replacing(path) as part,
+            part.open("wb") as file,
+            streams.writing(file, name, about) as sink,
+        ):
+            yield sink
+        log.info("wrote %s", path)
+
+    @contextmanager
+    def handing(self, name: str) -> Iterator[Sink]:
+        """Give a sink for a part of a table that stays in the vault."""
+        from benchproof import streams
+
+        path = Path(self.output[name])
+        with private_file(path) as file, streams.writing(file, name, {}) as sink:
+            yield sink
+
+    def _about(self, name: str, pins: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+        made_by = {**self.params.audit["made_by"], "code": self.params.code}
+        return provenance.metadata(name, self.pins() if pins is None else pins, made_by)
 
     def note(self, found: Iterable[findings.Finding], commits: Mapping[str, str]) -> None:
         """Hand this stage's findings over to `collect_findings`, with the commit each was met at."""

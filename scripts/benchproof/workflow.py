@@ -67,6 +67,7 @@ class Audit:
         self._jobs: str | None = None
         self._pending = Pending(self.vault, self.config, self._work, Path(self.out))
         self.past = Plan(self.config, self.result("pins"), self.code)
+        self._parts: int | None = None
 
     @classmethod
     def open(cls, raw: Mapping[str, Any]) -> Audit:
@@ -187,13 +188,38 @@ class Audit:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """What is to be fetched, and how much of it: other choices make `choose_snapshots` run again."""
+        """What is to be fetched, and how much of it: other choices make `choose_snapshots` run again.
+
+        In how many jobs is not among them: it must not break the seal of a report.
+        """
         fetch = self.config.merged["fetch"]
-        return {
-            "select": fetch["select"],
-            "max_total_bytes": fetch["max_total_bytes"],
-            "shards": self.config.merged["shards"],
-        }
+        return {"select": fetch["select"], "max_total_bytes": fetch["max_total_bytes"]}
+
+    def shares(self, ending: str) -> list[str]:
+        """Return what the shares of the recorded runs hand over; nothing where one job grades them all."""
+        number = self._shares()
+        names = (f"{share:04d}-of-{number:04d}" for share in range(1, number + 1))
+        return [self.handover(f"shares/{name}.{ending}") for name in names] if number > 1 else []
+
+    @property
+    def _sharing(self) -> Path:
+        return self._work / "sharing.json"
+
+    def _shares(self) -> int:
+        """Return in how many jobs the runs are graded: nested processes must see what the main one saw."""
+        if self._parts is None and self._sharing.exists():
+            return int(read_json(self._sharing)["shards"])
+        return self._parts or int(self.config.merged["shards"])
+
+    def _share_out(self, dry_run: bool) -> None:
+        """Fix in how many jobs the runs are graded. What is graded keeps its number: to Snakemake, other
+        inputs would be a reason to grade again.
+        """
+        known = int(read_json(self._sharing)["shards"]) if self._sharing.exists() else 1
+        graded = Path(self.result("runs")).exists()
+        self._parts = known if graded else int(self.config.merged["shards"])
+        if not dry_run and (self._parts != known or not self._sharing.exists()):
+            write_json(self._sharing, {"shards": self._parts})
 
     def fetched(self, selection: str) -> list[str]:
         """Return the records of every part of a selection that `choose_snapshots` made."""
@@ -219,8 +245,9 @@ class Audit:
                     self.recorded.prepare()
             self.vault.create()
             # Snakemake would make these with the umask's rights.
-            for name in ("findings", "staging", "fetched", "history"):
+            for name in ("findings", "staging", "fetched", "history", "shares"):
                 private_folder(self._work / name)
+            self._share_out(dry_run)
             self._pending.prepare(bump=not dry_run and not self.config.offline)
             if not dry_run and is_complete(Path(self.out)):
                 # Left by a kill at the very end: a run with nothing to do has no end of its own.

@@ -37,21 +37,27 @@ def first(
 
 
 @pytest.mark.parametrize(
-    ("cores", "conditions", "results"),
+    ("cores", "conditions", "results", "shards"),
     [
         pytest.param(
-            8, {"PYTHONHASHSEED": "1", "LC_ALL": "C.UTF-8", "TZ": "Asia/Tokyo"}, "results", id="b"
+            8,
+            {"PYTHONHASHSEED": "1", "LC_ALL": "C.UTF-8", "TZ": "Asia/Tokyo"},
+            "results",
+            7,
+            id="b",
         ),
         pytest.param(
             2,
             {"PYTHONHASHSEED": "4", "LC_ALL": "C", "TZ": "America/Los_Angeles"},
             "other place/r",
+            2,
             id="c",
         ),
         pytest.param(
             1,
             {"PYTHONHASHSEED": "3", "LC_ALL": "C.UTF-8", "TZ": "Asia/Kathmandu"},
             "results",
+            1,
             id="d",
         ),
     ],
@@ -64,10 +70,33 @@ def test_other_conditions_give_the_same_bytes(
     cores: int,
     conditions: dict[str, str],
     results: str,
+    shards: int,
 ) -> None:
-    bench = Bench(tmp_path, settings(small_family, served, results=results), conditions)
+    chosen = settings(small_family, served, results=results, shards=shards)
+    bench = Bench(tmp_path, chosen, conditions)
     bench.audit(cores=cores)
     assert content(bench.out) == first
+
+
+def test_other_shards_are_no_reason_to_do_anything_again(
+    tmp_path: Path, small_family: Family, served: Upstream
+) -> None:
+    """Neither what is graded is graded again, nor is a finished date refused; the seal stays whole."""
+    bench = Bench(tmp_path, settings(small_family, served, shards=3))
+    bench.audit("regrade")
+    jobs = sorted(path.stem for path in (bench.out / "logs").glob("grade_share.*"))
+    assert jobs == [f"grade_share.000{share}-of-0003" for share in (1, 2, 3)]
+    made = (bench.out / "runs.parquet").stat().st_mtime_ns
+    for shards in (1, 2):
+        bench.settings["shards"] = shards
+        assert "Nothing to be done" in bench.audit("regrade")
+    bench.audit()
+    bench.settings["shards"] = 8
+    assert "Nothing to be done" in bench.audit()
+    assert (bench.out / "runs.parquet").stat().st_mtime_ns == made
+    assert (bench.out / "seal.json").exists()
+    left = (bench.vault / "handover/results" / bench.out.name / "shares").iterdir()
+    assert {path.suffix for path in left} == {".json"}
 
 
 def test_the_other_source_gives_the_same_bytes(

@@ -11,7 +11,7 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from hashlib import sha1, sha256
 from itertools import product
 from typing import Any, Final, Literal
@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 from benchproof import jsontext
 from benchproof.errors import Unreadable
 from benchproof.findings import Finding
-from benchproof.inventory.layout import run_place, text_path
+from benchproof.inventory.layout import Run, run_place
 from benchproof.inventory.repository import Repository
 from benchproof.severity import Rule
 
@@ -198,35 +198,72 @@ class Records:
             for (repo, check), counted in self.counts.items()
         ]
 
+    def judge(self, said: Said) -> None:
+        """Count what the runs of a repository say, and what of it contradicts itself."""
+        for outcome, number in said.answers.items():
+            self.counts[(said.repo, "answer_file")][outcome] += number
+        for runs in said.withheld.values():
+            composites = {path: one for path, (_, one) in runs.items()}
+            for path, check, outcome in _composites(composites):
+                self.counts[(said.repo, check)][outcome] += 1
+                if outcome == "fails":
+                    rule, detail = "composite_contradicts_itself", f"Not so: {CHECKS[check]}."
+                    sha = runs[path][0]
+                    self.findings.append(
+                        Finding(rule, said.repo, path, check, blob_sha=sha, detail=detail)
+                    )
+
+
+@dataclass
+class Said:
+    """What recorded runs of a repository say of themselves; that of some and that of others adds up.
+
+    `withheld` holds by evaluation without a rule, and by run, its id and its composite.
+    """
+
+    repo: str
+    answers: Counter[Outcome] = field(default_factory=Counter)
+    withheld: dict[str, dict[str, tuple[str, Composite]]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+
+    def hear(self, repository: Repository, run: Run, record: Any) -> None:
+        """Take in one run, by its parsed record."""
+        self.answers[_answer_file(record, run.answer)] += 1
+        eval_id = run_place(run.path, repository.folders).eval_id
+        item = repository.by_id.get(eval_id) if eval_id else None
+        if eval_id is None or item is None or {"grader", "graders"} & set(item.value):
+            return
+        said = composite(record)
+        if said is not None:
+            self.withheld[eval_id][run.path] = run.entry.sha, said
+
+    def record(self) -> dict[str, Any]:
+        """Return it as jobs hand it to each other."""
+        runs = [
+            [eval_id, path, sha, list(astuple(said))]
+            for eval_id, named in self.withheld.items()
+            for path, (sha, said) in named.items()
+        ]
+        return {"repo": self.repo, "answers": dict(self.answers), "withheld": runs}
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Add what another job handed over."""
+        self.answers.update(record["answers"])
+        for eval_id, path, sha, (passed, score, fields, *rest) in record["withheld"]:
+            self.withheld[eval_id][path] = sha, Composite(passed, score, tuple(fields), *rest)
+
 
 def check_records(repository: Repository, out: Records) -> None:
     """Check the recorded runs of a repository: every answer's file, and composites without a rule."""
-    ids = {text_path(entry): entry.sha for entry in repository.entries if entry.is_file}
-    withheld: dict[str, dict[str, Composite]] = defaultdict(dict)
-    shas: dict[str, str] = {}
-    repo = repository.spec.repo
-    for path, entry in repository.runs():
+    said = Said(repository.spec.repo)
+    for run in repository.recorded(0, None):
         try:
-            record = jsontext.loads(repository.content.read(entry.sha)).value
+            record = jsontext.loads(repository.content.read(run.entry.sha)).value
         except Unreadable:
             continue
-        shas[path] = entry.sha
-        beside = ids.get(f"{path.removesuffix('result.json')}eval_answer.json")
-        out.counts[(repo, "answer_file")][_answer_file(record, beside)] += 1
-        eval_id = run_place(path, repository.folders).eval_id
-        item = repository.by_id.get(eval_id) if eval_id else None
-        if item is not None and not {"grader", "graders"} & set(item.value):
-            said = composite(record)
-            if said is not None and eval_id is not None:
-                withheld[eval_id][path] = said
-    for runs in withheld.values():
-        for path, check, outcome in _composites(runs):
-            out.counts[(repo, check)][outcome] += 1
-            if outcome == "fails":
-                rule, detail = "composite_contradicts_itself", f"Not so: {CHECKS[check]}."
-                out.findings.append(
-                    Finding(rule, repo, path, check, blob_sha=shas[path], detail=detail)
-                )
+        said.hear(repository, run, record)
+    out.judge(said)
 
 
 def _composites(runs: Mapping[str, Composite]) -> Iterable[tuple[str, str, Outcome]]:

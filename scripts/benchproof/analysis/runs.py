@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from benchproof import jsontext
 from benchproof.errors import Unreadable
 from benchproof.findings import JSON_FLAGS, Finding, repeated_keys
 from benchproof.grading.readings import Accumulator
 from benchproof.grading.record import WITHHELD, Rule, RunResult, published_rule, regrade
-from benchproof.inventory.layout import RunPlace, run_place
+from benchproof.inventory.layout import Run, RunPlace, run_place
 from benchproof.inventory.repository import EvalFile, Repository
 
 _COMPARED = (
@@ -40,27 +40,49 @@ _NOTED = {
 }
 
 
-@dataclass
-class Regraded:
-    """Rows of the runs and run_fields tables, findings, and the readings counted so far."""
+class Rows(Protocol):
+    """What takes rows one by one: a list, or a table that is being written."""
 
-    runs: list[dict[str, Any]] = field(default_factory=list)
-    run_fields: list[dict[str, Any]] = field(default_factory=list)
+    def append(self, row: dict[str, Any], /) -> None:
+        """Take a row."""
+
+
+@dataclass
+class Streamed:
+    """Where the rows of the runs and run_fields tables go, in the order of their keys; findings, and the
+    readings counted so far.
+    """
+
+    runs: Rows
+    run_fields: Rows
     findings: list[Finding] = field(default_factory=list)
     readings: Accumulator = field(default_factory=Accumulator)
 
     def reading_rows(self) -> list[dict[str, Any]]:
         """Return the rows of the readings table."""
-        return [
-            {
-                "reading": name,
-                "runs": counts.runs,
-                "applies": counts.applies,
-                "verdicts_changed": counts.verdicts_changed,
-                "fields_changed": counts.fields_changed,
-            }
-            for name, counts in self.readings.counts().items()
-        ]
+        return reading_rows(self.readings)
+
+
+@dataclass
+class Regraded(Streamed):
+    """The same with all rows at hand."""
+
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    run_fields: list[dict[str, Any]] = field(default_factory=list)
+
+
+def reading_rows(readings: Accumulator) -> list[dict[str, Any]]:
+    """Return the rows of the readings table."""
+    return [
+        {
+            "reading": name,
+            "runs": counts.runs,
+            "applies": counts.applies,
+            "verdicts_changed": counts.verdicts_changed,
+            "fields_changed": counts.fields_changed,
+        }
+        for name, counts in readings.counts().items()
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +94,25 @@ class _Published:
     prompt: str
 
 
-def regrade_repository(repository: Repository, out: Regraded) -> None:
-    """Grade each recorded run again and add its rows; one bad run is one row."""
+def regrade_repository(
+    repository: Repository,
+    out: Streamed,
+    start: int = 0,
+    stop: int | None = None,
+    seen: Callable[[Run, Any], None] | None = None,
+) -> None:
+    """Grade recorded runs again, in the order of their paths, and add their rows; one bad run is one row.
+
+    `start` and `stop` count runs. `seen` is told each run that could be read, with its parsed record.
+    """
     rules = {eval_id: _published(item) for eval_id, item in repository.by_id.items()}
     with _uncollected():
-        for path, entry in repository.runs():
-            place = run_place(path, repository.folders)
-            data = repository.content.read(entry.sha)
-            _add_run(out, repository.spec.repo, path, entry.sha, place, data, rules)
+        for run in repository.recorded(start, stop):
+            place = run_place(run.path, repository.folders)
+            parsed, reason = _parsed(repository.content.read(run.entry.sha))
+            _add_run(out, repository.spec.repo, run, place, parsed, reason, rules)
+            if seen is not None and reason is None:
+                seen(run, parsed.value)
 
 
 @contextmanager
@@ -101,16 +134,15 @@ def _published(item: EvalFile) -> _Published:
 
 
 def _add_run(
-    out: Regraded,
+    out: Streamed,
     repo: str,
-    path: str,
-    sha: str,
+    run: Run,
     place: RunPlace,
-    data: bytes,
+    parsed: jsontext.Parsed,
+    reason: str | None,
     rules: Mapping[str, _Published],
 ) -> None:
-    parsed, reason = _parsed(data)
-    record = parsed.value
+    record, path, sha = parsed.value, run.path, run.entry.sha
     eval_id = place.eval_id or _text(record, "task")
     published = rules.get(eval_id) if eval_id else None
     if reason is not None:
@@ -119,17 +151,17 @@ def _add_run(
         result = regrade(published.rule if published else None, record, out.readings)
     grader_type = published.grader_type if published else None
     out.runs.append(_run_row(repo, path, sha, eval_id, place, grader_type, result))
-    out.run_fields += [
-        {
-            "repo": repo,
-            "run_path": path,
-            "field": item.field,
-            "recorded_pass": item.recorded_pass,
-            "derived_pass": item.derived_pass,
-            "failure_mode": item.failure_mode,
-        }
-        for item in result.fields
-    ]
+    for item in result.fields:
+        out.run_fields.append(
+            {
+                "repo": repo,
+                "run_path": path,
+                "field": item.field,
+                "recorded_pass": item.recorded_pass,
+                "derived_pass": item.derived_pass,
+                "failure_mode": item.failure_mode,
+            }
+        )
     noted = _rules_met(place, record, result, parsed.flags)
     if parsed.repeated:
         prompt = published.prompt if published else ""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import le, lt
-from typing import Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from benchproof.grading.comparisons import Comparison, Near, Ratio, Window, Within, met
 from benchproof.grading.numeric import NumericRule, compile_config, to_number
@@ -120,6 +120,21 @@ class Accumulator:
             self._verdicts[name] += other._verdicts[name]
             self._fields[name] += other._fields[name]
             self._applies[name] += other._applies[name]
+
+    def record(self) -> dict[str, Any]:
+        """Return it as jobs hand it to each other."""
+        return {
+            "runs": self.runs,
+            "verdicts": self._verdicts,
+            "fields": self._fields,
+            "applies": self._applies,
+        }
+
+    def add_record(self, record: Mapping[str, Any]) -> None:
+        """Add what another job counted."""
+        self.merge(
+            Accumulator(record["runs"], record["verdicts"], record["fields"], record["applies"])
+        )
 
     def counts(self) -> dict[str, Counts]:
         """Return the counts by reading, in the order of `READINGS`."""
