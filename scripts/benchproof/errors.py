@@ -22,6 +22,8 @@ No message ever carries a query string, userinfo or a token: `safe_url` is the o
 
 from __future__ import annotations
 
+import errno
+import os
 from datetime import datetime
 from typing import Literal
 from urllib.parse import urlsplit
@@ -43,6 +45,24 @@ Cause = Literal[
     "git_failed",
 ]
 AbsentStatus = Literal["missing", "private", "empty", "ref_missing"]
+
+
+#: Full disks, quotas and limits on files.
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def is_no_space(error: OSError) -> bool:
+    """True when a disk, a quota or a limit is what kept something from being written."""
+    return error.errno in _NO_SPACE
+
+
+def why(error: OSError) -> str:
+    """Return what an OSError says, in few words and without its path; what has no room says `no space`."""
+    if error.errno == errno.ENOSPC:
+        return "no space left on the device"
+    if error.errno is not None and is_no_space(error):
+        return f"no space: {os.strerror(error.errno).lower()}"
+    return error.strerror or type(error).__name__
 
 
 def safe_url(url: str) -> str:

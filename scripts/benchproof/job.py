@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from benchproof import findings, provenance
-from benchproof.errors import BenchproofError
+from benchproof.errors import BenchproofError, is_no_space, why
 from benchproof.journal import Journal
 from benchproof.outputs import ERROR_MARK, replacing
 from benchproof.sources import content
@@ -42,6 +42,8 @@ def run(main: Callable[[Job], None], snakemake: Any) -> None:
     except BenchproofError as error:
         _fail(str(error))
     except Exception as error:  # the rim of the process: nothing above could withhold the text
+        if isinstance(error, OSError) and is_no_space(error):
+            _fail(f"{why(error)} at {_place(error)}; free room there and run again.")
         _fail(
             f"internal error {type(error).__name__} at {place_of(error)}; report it. (Text withheld.)"
         )
@@ -238,7 +240,7 @@ def _start_log(path: Path) -> None:
     log.setLevel(logging.INFO)
 
 
-def _fail(message: str) -> None:
+def _fail(message: str) -> NoReturn:
     log.error("%s%s", ERROR_MARK, message)
     sys.exit(1)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from benchproof.errors import VaultError
+from benchproof.errors import VaultError, why
 from benchproof.jsontext import canonical
 from benchproof.vault import private_folder
 
@@ -35,7 +35,7 @@ class Journal:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise VaultError(f"{self.path}: cannot be read ({error.strerror}).") from None
+            raise VaultError(f"{self.path}: cannot be read ({why(error)}).") from None
         found: dict[str, dict[str, Any]] = {}
         for line in lines:
             try:
@@ -63,7 +63,7 @@ class Journal:
                 self._append(line)
         except OSError as error:
             raise VaultError(
-                f"{self.path}: cannot be written ({error.strerror}); free room or permissions there and "
+                f"{self.path}: cannot be written ({why(error)}); free room or permissions there and "
                 "run again."
             ) from None
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from benchproof.errors import TableError
+from benchproof.errors import TableError, why
 from benchproof.vault import partial
 
 #: Names of the tables, in the order of `tables.SPECS`, which a test holds to this list.
@@ -115,7 +115,7 @@ def replacing(path: Path) -> Iterator[Path]:
         os.replace(part, path)
     except OSError as error:
         raise TableError(
-            f"{path}: cannot be written ({error.strerror}); free room or permissions there and run again."
+            f"{path}: cannot be written ({why(error)}); free room or permissions there and run again."
         ) from None
     finally:
         part.unlink(missing_ok=True)

@@ -30,11 +30,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
-from benchproof.errors import VaultError
+from benchproof.errors import VaultError, why
 from benchproof.jsontext import canonical
 
+#: The umask of child processes that write into the vault.
+PRIVATE: Final = 0o077
 _PARTIAL = re.compile(r"\.[0-9a-f]{32}\.part$")
 
 
@@ -57,7 +59,7 @@ class Vault:
                 self.root.chmod(0o700)
         except OSError as error:
             raise VaultError(
-                f"{self.root}: the vault cannot be made here ({error.strerror}); "
+                f"{self.root}: the vault cannot be made here ({why(error)}); "
                 "set `resources` to a folder of yours."
             ) from None
 
@@ -134,7 +136,7 @@ def private_folder(path: Path) -> Path:
             folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise VaultError(
-            f"{path}: cannot create this folder ({error.strerror}); check its parent."
+            f"{path}: cannot create this folder ({why(error)}); check its parent."
         ) from None
     return path
 
@@ -167,7 +169,7 @@ def private_file(path: Path) -> Iterator[BinaryIO]:
         os.replace(part, path)
     except OSError as error:
         raise VaultError(
-            f"{path}: cannot be written ({error.strerror}); free room or permissions there and run again."
+            f"{path}: cannot be written ({why(error)}); free room or permissions there and run again."
         ) from None
     finally:
         part.unlink(missing_ok=True)

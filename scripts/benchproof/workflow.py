@@ -8,17 +8,17 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import shutil
 import sys
 import threading
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from benchproof import cluster, provenance
 from benchproof import config as configuration
-from benchproof.errors import BenchproofError, ClusterError, ConfigError, LeaseHeld
+from benchproof.errors import BenchproofError, ClusterError, ConfigError, LeaseHeld, is_no_space
 from benchproof.history.plan import Plan
 from benchproof.lease import Lease
 from benchproof.outputs import CONTENT, ERROR, TABLES, folder_label, write_config
@@ -26,7 +26,7 @@ from benchproof.pending import Pending
 from benchproof.recorded import Recorded
 from benchproof.report.seal import is_complete, previous_report
 from benchproof.sources.base import RepoSpec
-from benchproof.vault import Vault, private_folder, read_json, sweep, write_json
+from benchproof.vault import Vault, partial, private_folder, read_json, sweep, write_json
 
 #: Hands the day of a run to nested processes, so that midnight cannot split a run in two.
 DAY = "BENCHPROOF_DATE"
@@ -47,7 +47,7 @@ _DATA_OF = {"handles": _DATA[:2], "sizes": _DATA[:3], "peek": _DATA[:4], "fetch"
 _CONTENT = ("pin", "reconcile", "evals", "regrade", "claims")
 #: Tables that no claim is checked against: they are made later, or tell of the run alone.
 _UNCLAIMED = ("claims", "data_findings", "traffic")
-#: Bytes below which a disk counts as full: a log and a table need a few blocks.
+#: Bytes that a disk which isn't full has room for: a log and a table need a few blocks.
 _LITTLE_ROOM = 1 << 16
 
 
@@ -337,7 +337,7 @@ class Audit:
     def _unsaid(self) -> str:
         """Return what is known about a job that could not even write its log."""
         for folder in (self.out, str(self.vault.root), ".snakemake"):
-            if Path(folder).exists() and shutil.disk_usage(folder).free < _LITTLE_ROOM:
+            if Path(folder).exists() and _is_full(Path(folder)):
                 return f"benchproof: no space left on the disk of {folder}; free room there and run again."
         return f"benchproof: stopped before a job could say why; run again to go on. Logs: {self.out}/logs"
 
@@ -450,6 +450,19 @@ def _data_of(target: str) -> tuple[str, ...]:
     if target in _CONTENT or Path(target).suffix == ".parquet":
         return tuple(name for name in _DATA if name == Path(target).stem and "." in target)
     return _DATA_OF.get(target, _DATA)
+
+
+def _is_full(folder: Path) -> bool:
+    """True when a file of a few blocks finds no room: a quota is not seen in what a disk has free."""
+    probe = partial(folder / "room")
+    try:
+        probe.write_bytes(b"\0" * _LITTLE_ROOM)
+    except OSError as error:
+        return is_no_space(error)
+    finally:
+        with suppress(OSError):
+            probe.unlink(missing_ok=True)
+    return False
 
 
 def _cancel_timers() -> None:

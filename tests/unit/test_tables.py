@@ -263,7 +263,7 @@ def test_a_failed_rename_keeps_the_previous_file(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(TableError, match="No space left on device"):
+    with pytest.raises(TableError, match="no space left on the device"):
         tables.write(path, "tree", tree_rows(2), {})
     assert (path.read_bytes(), os.listdir(tmp_path)) == (before, ["t.parquet"])
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchproof.errors import Absent, AbsentStatus, BenchproofError, Cause, Unreachable, VaultError
 from benchproof.http.transport import certificates
-from benchproof.vault import private_file
+from benchproof.vault import PRIVATE, private_file
 
 #: git's own words about the last failure, kept in the vault: they may hold a URL.
 _LAST_ERROR = "benchproof-last-error.txt"
@@ -140,6 +140,7 @@ class Git:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=self._environment(network=False),
+            umask=PRIVATE,
         ) as process:
             try:
                 yield Objects(process, self.folder)
@@ -212,6 +213,7 @@ class Git:
                 stderr=subprocess.PIPE,
                 env=environment,
                 pass_fds=() if trace is None else (trace,),
+                umask=PRIVATE,
                 start_new_session=True,
             )
             if tally is not None:

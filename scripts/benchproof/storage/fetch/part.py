@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from benchproof.errors import VaultError
+from benchproof.errors import VaultError, is_no_space, why
 from benchproof.storage.fetch import owner
 from benchproof.storage.fetch.journal import Journal, Progress, digest, read
 from benchproof.storage.identity import Identity
@@ -26,18 +26,17 @@ logger = logging.getLogger(__name__)
 SUFFIX = ".part"
 #: Somebody elsewhere who has written nothing for so long is taken for dead.
 SILENT_S = 3600.0
-_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _UNSUPPORTED = {errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS, errno.ENODEV, errno.ESPIPE}
 
 
 def storage_error(folder: Path, error: OSError) -> VaultError:
     """Return the error that names the folder and says whether there is no space."""
-    if error.errno in _NO_SPACE:
+    if is_no_space(error):
         return VaultError(
-            f"{folder}: no space left for a snapshot ({error.strerror}); what has arrived is kept. "
+            f"{folder}: no space left for a snapshot ({why(error)}); what has arrived is kept. "
             "Free some room there, or set `resources` to a larger disk, and run again."
         )
-    return VaultError(f"{folder}: a snapshot can't be written there ({error.strerror}).")
+    return VaultError(f"{folder}: a snapshot can't be written there ({why(error)}).")
 
 
 class Part:
