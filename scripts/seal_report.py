@@ -63,7 +63,7 @@ def _texts(cell: object) -> list[str]:
 
 def _prove_scanner(staging: Path) -> None:
     """Run the scanner's own test in a private folder, with a real table of ours."""
-    with tempfile.TemporaryDirectory(dir=staging) as private:
+    with tempfile.TemporaryDirectory(dir=staging, ignore_cleanup_errors=True) as private:
 
         def planted(text: str) -> Path:
             path = Path(private, "planted.parquet")

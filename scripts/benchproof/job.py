@@ -43,7 +43,7 @@ def run(main: Callable[[Job], None], snakemake: Any) -> None:
         _fail(str(error))
     except Exception as error:  # the rim of the process: nothing above could withhold the text
         if isinstance(error, OSError) and is_no_space(error):
-            _fail(f"{why(error)} at {_place(error)}; free room there and run again.")
+            _fail(f"{why(error)} at {place_of(error)}; free room there and run again.")
         _fail(
             f"internal error {type(error).__name__} at {place_of(error)}; report it. (Text withheld.)"
         )

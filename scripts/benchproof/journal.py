@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,6 +27,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
+        self._followed = 0
 
     def read(self) -> dict[str, dict[str, Any]]:
         """Return the last record of each key, in the order in which keys first came."""
@@ -36,14 +37,24 @@ class Journal:
             return {}
         except OSError as error:
             raise VaultError(f"{self.path}: cannot be read ({why(error)}).") from None
-        found: dict[str, dict[str, Any]] = {}
-        for line in lines:
-            try:
-                record = json.loads(line)
-                found[record.pop("key")] = record
-            except (ValueError, KeyError, AttributeError, TypeError):
-                continue  # torn by a kill; its item is asked for again
-        return found
+        return _records(lines)
+
+    def follow(self) -> dict[str, dict[str, Any]]:
+        """Return the records that came since the last call: what others add is seen without reading it all
+        again. A line that isn't whole yet is left for the next call.
+        """
+        try:
+            with self.path.open("rb") as file, self._lock:
+                if os.fstat(file.fileno()).st_size < self._followed:
+                    self._followed = 0  # another file by this name
+                file.seek(self._followed)
+                whole, end, _ = file.read().rpartition(b"\n")
+                self._followed += len(whole) + len(end)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise VaultError(f"{self.path}: cannot be read ({why(error)}).") from None
+        return _records(whole.split(b"\n"))
 
     def items(self, of: Callable[[str, dict[str, Any]], T]) -> dict[str, T]:
         """Return what `of` makes of each key and record; one that lacks what it needs counts as none."""
@@ -80,3 +91,15 @@ class Journal:
                 line = line[os.write(descriptor, line) :]
         finally:
             os.close(descriptor)
+
+
+def _records(lines: Iterable[bytes]) -> dict[str, dict[str, Any]]:
+    """Return the last record of each key; a line that a kill tore is as if its item was never asked for."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        try:
+            record = json.loads(line)
+            found[record.pop("key")] = record
+        except (ValueError, KeyError, AttributeError, TypeError):
+            continue
+    return found

@@ -101,6 +101,15 @@ def write_config(folder: Path, merged: Mapping[str, Any]) -> None:
         part.write_text(text + "\n", encoding="utf-8")
 
 
+def files_below(folder: Path) -> list[Path]:
+    """Return the files below a folder, sorted, without those that a file server keeps of deleted ones: on
+    NFS an open file that is deleted or replaced goes on as .nfs… until it is closed.
+    """
+    return sorted(
+        path for path in folder.rglob("*") if not path.name.startswith(".nfs") and path.is_file()
+    )
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Give a temporary path beside `path` that takes its name when the block ends well.

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchproof import tables
 from benchproof.config import AS_OF, HISTORY, Config
-from benchproof.errors import ConfigError, TableError
+from benchproof.errors import ConfigError, TableError, VaultError, why
 from benchproof.storage.identity import Identity
 from benchproof.storage.names import folder_name
 from benchproof.vault import Vault, read_json, slug
@@ -31,12 +31,17 @@ def doomed(vault: Vault, config: Config, report: str | None) -> list[tuple[Path,
 
 
 def remove(paths: Iterable[Path]) -> None:
-    """Delete files and folders."""
+    """Delete files and folders. Raises VaultError for one that stays, such as a file in use on NFS."""
     for path in paths:
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+        try:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            raise VaultError(
+                f"{path}: cannot be deleted ({why(error)}); try again later."
+            ) from None
 
 
 def _of_report(vault: Vault, config: Config, report: str) -> Iterator[Path]:

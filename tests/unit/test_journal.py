@@ -201,3 +201,55 @@ def test_lines_are_canonical(journal: Journal) -> None:
     journal.add("é", {"b": 1, "a": None})
     assert journal.path.read_bytes() == b'{"a":null,"b":1,"key":"\\u00e9"}\n'
     assert json.loads(journal.path.read_bytes())["key"] == "é"
+
+
+def test_followed_it_tells_what_came_since(journal: Journal) -> None:
+    """Of this process or another; a torn line is told when it is whole."""
+    other = Journal(journal.path)
+    assert journal.follow() == {}
+    journal.add("a", {"n": 1})
+    other.add("b", {"n": 2})
+    assert journal.follow() == {"a": {"n": 1}, "b": {"n": 2}}
+    assert journal.follow() == {}
+    with journal.path.open("ab") as file:
+        file.write(b'{"key":"c",')
+        file.flush()
+        assert journal.follow() == {}
+        file.write(b'"n":3}\n')
+    assert journal.follow() == {"c": {"n": 3}}
+    other.add("a", {"n": 4})
+    assert journal.follow() == {"a": {"n": 4}}
+    assert other.follow() == journal.read()
+    journal.path.write_bytes(b'{"key":"d","n":5}\n')
+    assert journal.follow() == {"d": {"n": 5}}
+
+
+def test_followed_it_is_read_once(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand handles must not mean ten thousand readings of all that came before."""
+    taken = 0
+    usual = Path.open
+
+    class Counting:
+        def __init__(self, file: Any) -> None:
+            self.file = file
+
+        def __enter__(self) -> Any:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            self.file.close()
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.file, name)
+
+        def read(self) -> bytes:
+            nonlocal taken
+            data: bytes = self.file.read()
+            taken += len(data)
+            return data
+
+    monkeypatch.setattr(Path, "open", lambda path, mode: Counting(usual(path, mode)))
+    for number in range(200):
+        journal.add(str(number), {"url": "x" * 50})
+        journal.follow()
+    assert taken == journal.path.stat().st_size

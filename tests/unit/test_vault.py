@@ -79,7 +79,9 @@ def test_no_room_names_the_file_and_keeps_the_old_one(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
-        with pytest.raises(VaultError, match=r"x\.json: cannot be written \(no space: file too large\)"):
+        with pytest.raises(
+            VaultError, match=r"x\.json: cannot be written \(no space: file too large\)"
+        ):
             write_json(path, "x" * 100_000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

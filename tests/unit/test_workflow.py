@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import copy
+import errno
 import json
 import os
 import stat
@@ -406,3 +407,89 @@ def test_drift_between_two_named_reports_audits_nothing() -> None:
 def test_an_audit_of_the_past_has_no_report_before_it() -> None:
     dated("2026-01-01")
     assert audit(as_of="2026-01-15").drift.names is None
+
+
+# --- shares of the recorded runs -----------------------------------------------------------------
+
+
+def shares(dry_run: bool = False, nested: bool = False, **changes: Any) -> int:
+    """Return in how many shares a process sees the recorded runs."""
+    made = audit(**changes)
+    if not nested:
+        made.prepare(dry_run)
+    names = made.shares("json")
+    assert names == [
+        made.handover(f"shares/{n:04d}-of-{len(names):04d}.json") for n in range(1, len(names) + 1)
+    ]
+    return len(names)
+
+
+def regraded() -> None:
+    path = Path(audit().result("runs"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"")
+
+
+def test_one_job_has_no_shares() -> None:
+    assert shares(shards=1) == 0
+    assert shares(shards=3) == 3
+
+
+def test_what_is_graded_keeps_its_number() -> None:
+    """Other inputs would be a reason to grade again, and a finished date must not be touched."""
+    assert shares(shards=3) == 3
+    assert shares(shards=5) == 5  # nothing is graded yet
+    regraded()
+    assert [shares(shards=number) for number in (1, 5, 7)] == [5, 5, 5]
+    Path(audit().result("runs")).unlink()
+    assert shares(shards=7) == 7
+
+
+def test_a_report_from_before_shares_had_one_job() -> None:
+    regraded()
+    assert shares(shards=4) == 0
+
+
+def test_a_dry_run_tells_the_number_and_keeps_nothing() -> None:
+    assert shares(shards=3) == 3
+    assert shares(dry_run=True, shards=4) == 4
+    assert shares(nested=True, shards=9) == 3
+
+
+def test_nested_processes_see_what_the_main_one_saw() -> None:
+    """Snakemake deletes the table before it lets a job write it anew."""
+    shares(shards=3)
+    regraded()
+    assert shares(shards=8) == 3
+    Path(audit().result("runs")).unlink()
+    assert shares(nested=True, shards=8) == 3
+
+
+def test_shards_are_no_choice_of_snapshots() -> None:
+    assert audit(shards=1).chosen == audit(shards=9).chosen
+    assert audit(shards=1).config.content_digest() == audit(shards=9).config.content_digest()
+
+
+# --- without room --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG], ids=errno.errorcode.get
+)
+def test_a_run_without_last_words_says_that_there_is_no_room(
+    monkeypatch: pytest.MonkeyPatch,
+    said: list[Callable[[], object]],
+    capsys: pytest.CaptureFixture[str],
+    number: int,
+) -> None:
+    """BR-53: a quota is not seen in what a disk has free."""
+    made = audit()
+    Path(made.out).mkdir(parents=True)
+
+    def full(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    made.fail()
+    assert "no space left" in last_words(said, capsys)
+    assert os.listdir(made.out) == []

@@ -26,6 +26,7 @@ from benchproof.grading.registry import NAMED_ONLY, PUBLISHED
 from benchproof.inventory import layout
 from benchproof.inventory.repository import Repository
 from benchproof.journal import Journal
+from benchproof.outputs import files_below
 from benchproof.report.visible import embedded, visible
 
 _GRADED_KEYS = ("grader", "graders", "canary", "notes")
@@ -286,7 +287,7 @@ def _simple_fraction(number: float) -> bool:
 def surfaces(folders: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
     """Yield (place, bytes) of everything below the folders: file names, raw bytes, decoded tables."""
     for folder in folders:
-        for path in sorted(item for item in folder.rglob("*") if item.is_file()):
+        for path in files_below(folder):
             yield f"{folder} (a file's name)", str(path).encode("utf-8", "surrogateescape")
             yield str(path), path.read_bytes()
             if path.suffix == ".parquet":

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchproof.config import AS_OF, today
-from benchproof.outputs import replacing
+from benchproof.outputs import files_below, replacing
 
 SEAL = "seal.json"
 #: Files that change while an audit runs and are no part of its result.
@@ -42,7 +42,7 @@ def sealed(folder: Path) -> list[str]:
 
 def digests(folder: Path) -> dict[str, str]:
     """Return sha256 hex by relative path of every sealed file of a folder."""
-    files = sorted(item for item in folder.rglob("*") if item.is_file() and not item.is_symlink())
+    files = [path for path in files_below(folder) if not path.is_symlink()]
     inside = ((path.relative_to(folder).as_posix(), path) for path in files)
     return {
         name: sha256(path.read_bytes()).hexdigest()

@@ -7,9 +7,10 @@ sensible default, and the refusal says which number to set.
 from __future__ import annotations
 
 import difflib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from benchproof.errors import ConfigError
 from benchproof.progress import megabytes
@@ -73,8 +74,8 @@ def choose(
     Raises ConfigError for a name that is neither an evaluation nor a handle of this audit.
     """
     wanted = _wanted(objects, list(eval_handles), select)
-    good = [row for row in wanted if row["status"] == "ok" and row["size_bytes"] is not None]
-    rows = [_left(row) for row in wanted if row not in good]
+    good = [row for row in wanted if _is_good(row)]
+    rows = [_left(row) for row in wanted if not _is_good(row)]
     total = sum(row["size_bytes"] for row in good)
     to_move = sum(max(row["size_bytes"] - held(row), 0) for row in good)
     if to_move > max_total_bytes:
@@ -92,27 +93,35 @@ def _wanted(objects: Sequence[Row], eval_handles: list[Row], select: str | list[
     if select == "smallest":
         sized = [row for row in snapshots if row["size_bytes"] is not None]
         return sorted(sized, key=lambda row: (row["size_bytes"], row["handle"]))[:1]
-    handles = {handle for name in select for handle in _named(name, eval_handles)}
+    named = _names(eval_handles)
+    handles = {
+        handle for name in select for handle in named.get(name) or _refuse(name, eval_handles)
+    }
     known = {row["handle"]: row for row in objects}
     return [known.get(handle) or _unresolved(handle) for handle in sorted(handles)]
 
 
-def _named(name: str, eval_handles: list[Row]) -> list[str]:
-    """Return the handles that a name of `fetch.select` stands for."""
-    found = [
-        row["handle"]
-        for row in eval_handles
-        if name in (row["handle"], row["eval_id"], f"{row['repo']}/{row['eval_id']}")
-    ]
-    if not found:
-        names = sorted({row["eval_id"] for row in eval_handles})
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f" Did you mean {close[0]}?" if close else ""
-        raise ConfigError(
-            f"config: `fetch.select` names {name[:80]!r}, which is neither an evaluation nor a handle of "
-            f"this audit.{hint}"
-        )
+def _is_good(row: Row) -> bool:
+    return row["status"] == "ok" and row["size_bytes"] is not None
+
+
+def _names(eval_handles: Iterable[Row]) -> dict[str, set[str]]:
+    """Return the handles that each name stands for which `fetch.select` may hold."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in eval_handles:
+        for name in (row["handle"], row["eval_id"], f"{row['repo']}/{row['eval_id']}"):
+            found[name].add(row["handle"])
     return found
+
+
+def _refuse(name: str, eval_handles: Iterable[Row]) -> NoReturn:
+    names = sorted({row["eval_id"] for row in eval_handles})
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f" Did you mean {close[0]}?" if close else ""
+    raise ConfigError(
+        f"config: `fetch.select` names {name[:80]!r}, which is neither an evaluation nor a handle of "
+        f"this audit.{hint}"
+    )
 
 
 def _unresolved(handle: str) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import Any
 
 from benchproof.errors import ObjectFailed
 from benchproof.journal import Journal
@@ -32,12 +31,10 @@ class Links:
         self._urls: dict[str, str] = {}
         self._turns: dict[str, _Turn] = {}
         self._lock = threading.Lock()
-        self._loaded = False
         self.signings = 0
 
     def url(self, handle: str) -> str:
         """Return the URL of a handle, signed now when there is none. Raises ObjectFailed when refused."""
-        self._load()
         url = self._urls.get(handle)
         return url if url is not None else self.renew(handle, "")
 
@@ -51,7 +48,8 @@ class Links:
         with turn.lock:
             current = self._urls.get(handle)
             if current in (None, dead):
-                current = self._from_book(handle)
+                self._follow()
+                current = self._urls.get(handle)
             if current not in (None, dead):
                 return str(current)
             if turn.tries == came_at or turn.failed is None:
@@ -78,24 +76,16 @@ class Links:
     def keep(self, handle: str, url: str) -> None:
         """Enter a URL that was signed just now."""
         self._book.add(handle, {"url": url})
-        self._urls[handle] = url
+        with self._lock:
+            self._urls[handle] = url
 
     def _turn_of(self, handle: str) -> _Turn:
         with self._lock:
             return self._turns.setdefault(handle, _Turn())
 
-    def _load(self) -> None:
+    def _follow(self) -> None:
+        """Learn the URLs that came into the book since the last look, from whatever job."""
         with self._lock:
-            if not self._loaded:
-                self._urls = self._book.items(_url_of) | self._urls
-                self._loaded = True
-
-    def _from_book(self, handle: str) -> str | None:
-        url = self._book.items(_url_of).get(handle)
-        if url is not None:
-            self._urls[handle] = url
-        return self._urls.get(handle)
-
-
-def _url_of(_: str, record: dict[str, Any]) -> str:
-    return str(record["url"])
+            for handle, record in self._book.follow().items():
+                if isinstance(record.get("url"), str):
+                    self._urls[handle] = record["url"]
