@@ -4,8 +4,8 @@ usage: regrade.py [--runs 100000] [--repeat 3] [--json FILE]
 
 The records have the length and form of the real ones and follow the invented family's rules; answers are
 drawn anew for each, so that right, wrong and on-bound ones mix. Three things are timed over the same
-bytes: `json.loads` alone, the audit's grading (parse, grade, compare, readings, rows), and the grading as
-the audit reads, from a content archive with every blob hashed again. Records are made before the clock
+bytes: `json.loads` alone, the audit's grading (parse, grade, compare, readings, tables written), and the
+grading as the audit reads, from a content archive with every blob hashed again. Records are made before the clock
 starts; peak memory is what grading adds to them.
 """
 
@@ -25,7 +25,8 @@ from typing import Any, cast
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests")]
 
-from benchproof.analysis.runs import Regraded, regrade_repository  # noqa: E402
+from benchproof import streams  # noqa: E402
+from benchproof.analysis.runs import Streamed, regrade_repository  # noqa: E402
 from benchproof.inventory.repository import Repository  # noqa: E402
 from benchproof.sources import content  # noqa: E402
 from benchproof.sources.base import Entry, RepoSpec  # noqa: E402
@@ -45,6 +46,10 @@ class Memory:
 
     def __init__(self, entries: list[Entry], blobs: Blobs) -> None:
         self.entries, self._blobs = entries, blobs
+
+    def listing(self) -> Iterator[Entry]:
+        """Yield the entries."""
+        return iter(self.entries)
 
     def has(self, sha: str) -> bool:
         """True when the blob is here."""
@@ -107,10 +112,15 @@ def _forget_peak() -> float:
     return _peak()
 
 
-def _grade(store: content.Content | Memory) -> Regraded:
-    out = Regraded()
-    regrade_repository(Repository(SPEC, COMMIT, cast(content.Content, store)), out)
-    return out
+def _grade(store: content.Content | Memory) -> None:
+    """Grade, and write both tables to nowhere in particular."""
+    with tempfile.TemporaryFile() as one, tempfile.TemporaryFile() as two:
+        with (
+            streams.writing(one, "runs", {}) as runs,
+            streams.writing(two, "run_fields", {}) as more,
+        ):
+            repository = Repository(SPEC, COMMIT, cast(content.Content, store))
+            regrade_repository(repository, Streamed(runs, more))
 
 
 def _parse(blobs: Blobs) -> None:

@@ -25,9 +25,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests"), str(ROOT / "benchmarks")]
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts"), str(ROOT / "tests")]
 
-from regrade import COMMIT, SPEC, invented  # noqa: E402
+
+from benchmarks.regrade import COMMIT, SPEC, invented  # noqa: E402
 
 from benchproof.sources import content  # noqa: E402
 from benchproof.sources.base import Entry  # noqa: E402

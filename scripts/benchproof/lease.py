@@ -23,7 +23,7 @@ from typing import Any
 
 from benchproof import cluster
 from benchproof.errors import ClusterError, LeaseHeld
-from benchproof.vault import private_folder
+from benchproof.vault import clock, private_folder
 
 #: Environment variable that marks every process of a run, so that its orphans can be found.
 MARK = "BENCHPROOF_LEASE"
@@ -125,14 +125,10 @@ class Lease:
 
     def _age(self) -> float:
         """Seconds since the last touch, by the file system's clock: hosts disagree about the time."""
-        probe = self._path.with_name(f"clock.{os.getpid()}")
         try:
-            probe.touch(mode=0o600)
-            return probe.stat().st_mtime - self._path.stat().st_mtime
+            return clock(self._path.parent) - self._path.stat().st_mtime
         except FileNotFoundError:
             return STALE_AFTER_S
-        finally:
-            probe.unlink(missing_ok=True)
 
     def _set_aside(self, judged: dict[str, Any]) -> None:
         """Remove the lease we judged stale, and put back any other that took its place meanwhile."""

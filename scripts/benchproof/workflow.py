@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from benchproof import cluster, provenance
+from benchproof import clocks, cluster, provenance
 from benchproof import config as configuration
 from benchproof.errors import BenchproofError, ClusterError, ConfigError, LeaseHeld, is_no_space
 from benchproof.history.plan import Plan
@@ -248,6 +248,8 @@ class Audit:
             for name in ("findings", "staging", "fetched", "history", "shares"):
                 private_folder(self._work / name)
             self._share_out(dry_run)
+            if not dry_run:
+                self._bring_to_present()
             self._pending.prepare(bump=not dry_run and not self.config.offline)
             if not dry_run and is_complete(Path(self.out)):
                 # Left by a kill at the very end: a run with nothing to do has no end of its own.
@@ -255,6 +257,17 @@ class Audit:
         except BenchproofError as error:
             print(f"benchproof: {error}", file=sys.stderr)
             sys.exit(1)
+
+    def _bring_to_present(self) -> None:
+        """Let no file be from the future that this run's jobs read: of any date, and handed over."""
+        inputs = [
+            *Path(self.config.results).glob("*/*"),
+            *(path for path in self._work.rglob("*") if path.is_file()),
+            *provenance.CLAIMS.parent.glob("*.yaml"),
+        ]
+        told = clocks.warning(clocks.to_present(self.vault.root, inputs))
+        if told:
+            print(told, file=sys.stderr)
 
     def begin(self, targets: Collection[str] = (), jobs: str | None = None) -> None:
         """At the start of a run: take the lease, refuse to rewrite a finished date, keep the config.

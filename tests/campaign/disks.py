@@ -71,13 +71,13 @@ def fill(name: str, steps: int, whole: Mapping[str, bytes], bench: Bench) -> int
     disk = bench.folder / name
     disk.mkdir(parents=True)
     _mount("-t", "tmpfs", "-o", "size=1g", "tmpfs", str(disk))
-    bench.audit()
+    assert bench.run(timeout=900).returncode == 0
     earlier, before = _files(bench.out), _used(disk)
     bench.settings["date"] = "2026-01-15"
     need, size, bad = before // 2, before, 0
     for _ in range(100 * steps):
         _grow(disk, max(size, _used(disk) + 4096))
-        done = bench.run()
+        done = bench.run(timeout=900)
         if done.returncode == 0 and not _missing(bench):
             break
         broken = _broken(bench, done.stdout, done.returncode, earlier)
@@ -117,7 +117,7 @@ def main() -> int:
         with Upstream(family.root, family=family) as upstream:
             plain = Bench(folder / "plain", settings(family, upstream))
             plain.folder.mkdir()
-            plain.audit()
+            assert plain.run(timeout=900).returncode == 0
             whole = dict(content(plain.out))
             for disk in given.disk or ["resources", "results"]:
                 bench = Bench(folder / disk, settings(family, upstream, date=EARLIER))

@@ -19,7 +19,7 @@ from benchproof.errors import VaultError, is_no_space, why
 from benchproof.storage.fetch import owner
 from benchproof.storage.fetch.journal import Journal, Progress, digest, read
 from benchproof.storage.identity import Identity
-from benchproof.vault import private_folder
+from benchproof.vault import clock, private_folder
 
 logger = logging.getLogger(__name__)
 
@@ -148,7 +148,7 @@ def is_dead(folder: Path) -> bool:
         return state == "dead"
     try:
         newest = max(path.stat().st_mtime for path in (folder / "data", folder / "journal"))
-        return _now(folder.parent) - newest > SILENT_S
+        return clock(folder.parent) - newest > SILENT_S
     except FileNotFoundError:
         return False
 
@@ -165,16 +165,6 @@ def _parts_of(folder: Path, key: str) -> list[Path]:
 def owner_of(folder: Path) -> str:
     """Return the owner that an unfinished file's name tells of."""
     return folder.name.removesuffix(SUFFIX).rpartition(".")[2]
-
-
-def _now(folder: Path) -> float:
-    """Return the file system's own time: hosts disagree about the time."""
-    probe = folder / f"clock.{owner.new_name()}"
-    try:
-        probe.touch(mode=0o600)
-        return probe.stat().st_mtime
-    finally:
-        probe.unlink(missing_ok=True)
 
 
 def _take_over(dead: list[Path], mine: Path, identity: Identity) -> Progress | None:
