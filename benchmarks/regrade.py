@@ -5,8 +5,8 @@ usage: regrade.py [--runs 100000] [--repeat 3] [--json FILE]
 The records have the length and form of the real ones and follow the invented family's rules; answers are
 drawn anew for each, so that right, wrong and on-bound ones mix. Three things are timed over the same
 bytes: `json.loads` alone, the audit's grading (parse, grade, compare, readings, tables written), and the
-grading as the audit reads, from a content archive with every blob hashed again. Records are made before the clock
-starts; peak memory is what grading adds to them.
+grading as the audit reads, from a content archive with every blob hashed again. Records are made before
+the clock starts; peak memory is what grading adds to them.
 """
 
 from __future__ import annotations
@@ -114,13 +114,14 @@ def _forget_peak() -> float:
 
 def _grade(store: content.Content | Memory) -> None:
     """Grade, and write both tables to nowhere in particular."""
-    with tempfile.TemporaryFile() as one, tempfile.TemporaryFile() as two:
-        with (
-            streams.writing(one, "runs", {}) as runs,
-            streams.writing(two, "run_fields", {}) as more,
-        ):
-            repository = Repository(SPEC, COMMIT, cast(content.Content, store))
-            regrade_repository(repository, Streamed(runs, more))
+    with (
+        tempfile.TemporaryFile() as one,
+        tempfile.TemporaryFile() as two,
+        streams.writing(one, "runs", {}) as runs,
+        streams.writing(two, "run_fields", {}) as run_fields,
+    ):
+        repository = Repository(SPEC, COMMIT, cast(content.Content, store))
+        regrade_repository(repository, Streamed(runs, run_fields))
 
 
 def _parse(blobs: Blobs) -> None:
