@@ -7,7 +7,8 @@ from benchproof.analysis.models import summarise
 
 def main(task: job.Job) -> None:
     """Write the models, estimates, strata and comparisons tables."""
-    runs, evals = tables.read(task.input.runs, "runs"), tables.read(task.input.evals, "evals")
+    runs = tables.read(task.input.runs, "runs", breakdown.COLUMNS)
+    evals = tables.read(task.input.evals, "evals")
     task.write("models", summarise(runs, evals))
     repositories = breakdown.by_repository(runs, evals)
     task.write("estimates", breakdown.estimates(repositories))

@@ -27,9 +27,9 @@ class Sink:
     """A table that is being written. Raises TableError for rows that don't fit or come out of order."""
 
     def __init__(self, file: BinaryIO, name: str, about: Mapping[str, Any]) -> None:
-        self._name, self._key = name, list(tables.SPECS[name].key)
+        self._name, self._key = name, list(tables.spec_of(name).key)
         metadata = {tables.METADATA_KEY: canonical(dict(about)).encode()}
-        schema = tables.SPECS[name].schema.with_metadata(metadata)
+        schema = tables.spec_of(name).schema.with_metadata(metadata)
         self._writer = pq.ParquetWriter(file, schema, compression="zstd", version="2.6")
         self._rows: list[Mapping[str, Any]] = []
         self._held: list[pa.Table] = []

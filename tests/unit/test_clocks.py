@@ -23,7 +23,7 @@ def test_only_the_future_is_brought_to_the_present(tmp_path: Path) -> None:
     furthest = clocks.to_present(tmp_path, paths)
     assert furthest == pytest.approx(86_400, abs=60)
     times = {path.name: path.stat().st_mtime - now for path in paths if path.exists()}
-    assert (times["past"], times["now"]) == (pytest.approx(-86_400), pytest.approx(-1))
+    assert [times["past"], times["now"]] == pytest.approx([-86_400, -1])
     assert all(-1 < times[name] < 60 for name in ("soon", "tomorrow"))
     assert sorted(os.listdir(tmp_path)) == sorted(moved)
     assert clocks.to_present(tmp_path, paths) == 0

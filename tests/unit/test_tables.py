@@ -305,3 +305,14 @@ def test_tables_of_other_folders_are_none_of_a_report(tmp_path: Path) -> None:
         assert tuple(spec.schema.names[: len(spec.key)]) == spec.key
         tables.write(tmp_path / "empty.parquet", name, [], ABOUT)
         assert tables.read(tmp_path / "empty.parquet", name) == []
+
+
+def test_some_columns_are_read_alone(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    tables.write(path, "tree", tree_rows(1, 2), {})
+    whole = tables.read(path, "tree")
+    assert tables.read(path, "tree", ["path", "mode"]) == [
+        {"path": row["path"], "mode": row["mode"]} for row in whole
+    ]
+    with pytest.raises(TableError, match="not a `runs` table"):
+        tables.read(path, "runs", ["run_path"])

@@ -19,6 +19,17 @@ Rows = list[dict[str, Any]]
 Pair = tuple[str, str]
 Outcomes = dict[str, list[bool]]
 
+#: What of the runs table accuracies are computed from, here and in models.py.
+COLUMNS: Final = (
+    "repo",
+    "eval_id",
+    "model",
+    "harness",
+    "grader_version",
+    "status",
+    "recorded_passed",
+    "derived_passed",
+)
 #: Whose verdicts: what a record says, or what follows from the published rule and the recorded answer.
 VERDICTS: Final = ("recorded", "derived")
 #: What runs of one model are broken down by.
