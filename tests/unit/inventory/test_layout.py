@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from benchproof.inventory import layout
@@ -18,7 +20,7 @@ def entries(*paths: str | bytes, mode: str = "100644", size: int | None = None) 
     return [Entry(path, mode, f"{number:040x}", size) for number, path in enumerate(raw)]
 
 
-def paths(found: list[Entry]) -> list[bytes]:
+def paths(found: Iterable[Entry]) -> list[bytes]:
     return [entry.path for entry in found]
 
 
@@ -202,3 +204,24 @@ def test_lfs_pointers_are_known_by_their_text(data: bytes, size: int | None) -> 
 )
 def test_only_small_files_may_be_pointers(path: str, size: int | None, maybe: bool) -> None:
     assert layout.maybe_lfs(entries(path, size=size)[0], WHERE) is maybe
+
+
+def test_the_answer_beside_a_run_is_found_whatever_lies_between() -> None:
+    """By folder: neither one further down nor one further up is this run's."""
+    folder = "trajectories/e/p/m/h"
+    names = [
+        f"{folder}/r1/eval_answer.json",
+        f"{folder}/r1/files/eval_answer.json",
+        f"{folder}/r1/result.json",
+        f"{folder}/r1/x/result.json",
+        f"{folder}/r10/eval_answer.json",
+        f"{folder}/r2/result.json",
+    ]
+    listing = [Entry(name.encode(), "100644", f"{n:040x}") for n, name in enumerate(sorted(names))]
+    ids = {entry.path.decode(): entry.sha for entry in listing}
+    found = {run.path: run.answer for run in layout.runs(listing, WHERE)}
+    assert found == {
+        f"{folder}/r1/result.json": ids[f"{folder}/r1/eval_answer.json"],
+        f"{folder}/r1/x/result.json": None,
+        f"{folder}/r2/result.json": None,
+    }
