@@ -15,7 +15,7 @@ def main(task: job.Job) -> None:
                 runs.extend(path)
             for path in task.input.run_fields:
                 run_fields.extend(path)
-            commits = collect(task.input.shares, out)
+            commits = collect(task.handed(task.input.shares), out)
         else:
             for repository in task.repositories():
                 job.log.info("%s: %d runs", repository.spec.repo, repository.n_runs)

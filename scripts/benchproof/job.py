@@ -166,6 +166,10 @@ class Job:
             yield sink
         log.info("wrote %s", path)
 
+    def handed(self, paths: Iterable[str]) -> Iterator[Any]:
+        """Yield what other jobs handed over as JSON."""
+        return (read_json(Path(path)) for path in paths)
+
     @contextmanager
     def handing(self, name: str) -> Iterator[Sink]:
         """Give a sink for a part of a table that stays in the vault."""

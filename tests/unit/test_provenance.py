@@ -114,7 +114,7 @@ def test_the_folder_and_caches_change_nothing(
         ),
         ("report/html.py", {"write_report"}),
         ("analysis/models.py", {"summarise_models", "check_published"}),
-        ("analysis/runs.py", {"regrade_runs"}),
+        ("analysis/runs.py", {"grade_share", "regrade_runs"}),
     ],
 )
 def test_real_files_reach_the_rules_that_use_them(module: str, rules: set[str]) -> None:

@@ -266,6 +266,21 @@ def check_records(repository: Repository, out: Records) -> None:
     out.judge(said)
 
 
+def judge_shares(records: Iterable[Mapping[str, Any]], out: Records) -> dict[str, str]:
+    """Judge what the runs of all shares say, as `grade_share` hands it over; return the commits they were
+    met at.
+    """
+    commits: dict[str, str] = {}
+    heard: dict[str, Said] = {}
+    for record in records:
+        for said in record["said"]:
+            heard.setdefault(said["repo"], Said(said["repo"])).add(said)
+        commits |= record["commits"]
+    for one in heard.values():
+        out.judge(one)
+    return commits
+
+
 def _composites(runs: Mapping[str, Composite]) -> Iterable[tuple[str, str, Outcome]]:
     against = contradicted(runs)
     for path, said in runs.items():

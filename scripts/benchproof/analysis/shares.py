@@ -6,16 +6,14 @@ other are the table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from benchproof import findings
-from benchproof.analysis.consistency import Records, Said
+from benchproof.analysis.consistency import Said
 from benchproof.analysis.runs import Streamed, regrade_repository
 from benchproof.inventory.repository import Repository
-from benchproof.vault import read_json
 
 
 def ranges(counts: Mapping[str, int], share: int, shares: int) -> dict[str, tuple[int, int]]:
@@ -58,29 +56,11 @@ class Share:
         }
 
 
-def collect(paths: Iterable[str], out: Streamed) -> dict[str, str]:
+def collect(records: Iterable[Mapping[str, Any]], out: Streamed) -> dict[str, str]:
     """Add the findings and readings of all shares to `out`; return the commits they were met at."""
     commits: dict[str, str] = {}
-    for record in _records(paths):
+    for record in records:
         out.findings += findings.from_json(record["findings"])
         out.readings.add_record(record["readings"])
         commits |= record["commits"]
     return commits
-
-
-def judge(paths: Iterable[str], out: Records) -> dict[str, str]:
-    """Judge what the runs of all shares say of themselves; return the commits they were met at."""
-    commits: dict[str, str] = {}
-    heard: dict[str, Said] = {}
-    for record in _records(paths):
-        for said in record["said"]:
-            heard.setdefault(said["repo"], Said(said["repo"])).add(said)
-        commits |= record["commits"]
-    for one in heard.values():
-        out.judge(one)
-    return commits
-
-
-def _records(paths: Iterable[str]) -> Iterator[dict[str, Any]]:
-    for path in paths:
-        yield read_json(Path(path))

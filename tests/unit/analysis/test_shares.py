@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchproof.analysis.consistency import Records, check_records
+from benchproof.analysis.consistency import Records, check_records, judge_shares
 from benchproof.analysis.runs import Regraded, regrade_repository
-from benchproof.analysis.shares import Share, collect, judge, ranges
+from benchproof.analysis.shares import Share, collect, ranges
 from benchproof.findings import rows
 from benchproof.inventory.repository import Repository
 from benchproof.rulebook import RULES
 from benchproof.sources.base import RepoSpec
-from benchproof.vault import write_json
+from benchproof.vault import read_json, write_json
 from unit.memory import Memory
 
 
@@ -96,17 +96,17 @@ def test_joined_they_are_what_one_job_finds(tmp_path: Path, shares: int) -> None
         regrade_repository(item, whole)
         check_records(item, checked)
     counts = {item.spec.repo: item.n_runs for item in REPOSITORIES}
-    joined, paths = Regraded(), []
+    joined, handed = Regraded(), []
     for share in range(shares):
         part, found = Regraded(), Share()
         for item in REPOSITORIES:
             found.grade(item, part, *ranges(counts, share, shares)[item.spec.repo])
         joined.runs += part.runs
         joined.run_fields += part.run_fields
-        paths.append(str(tmp_path / f"{share}.json"))
-        write_json(Path(paths[-1]), found.record(part))
+        write_json(tmp_path / "x.json", found.record(part))
+        handed.append(read_json(tmp_path / "x.json"))
     heard = Records()
-    assert collect(paths, joined) == judge(paths, heard) == dict.fromkeys(counts, "c" * 40)
+    assert collect(handed, joined) == judge_shares(handed, heard) == dict.fromkeys(counts, "c" * 40)
     keys = [(run["repo"], run["run_path"]) for run in joined.runs]
     assert keys == sorted(keys)
     assert joined.runs == whole.runs
