@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from benchproof import cluster
-from benchproof.errors import ClusterError, LeaseHeld
-from benchproof.vault import clock, private_folder
+from benchproof.errors import ClusterError, LeaseHeld, VaultError, why
+from benchproof.vault import clock, private_folder, write_json
 
 #: Environment variable that marks every process of a run, so that its orphans can be found.
 MARK = "BENCHPROOF_LEASE"
@@ -43,20 +43,20 @@ class Lease:
         self._path = root.absolute() / "lease.json"
         self._token = os.environ.setdefault(MARK, uuid.uuid4().hex)
         self._stop = threading.Event()
-        self._jobs: str | None = None
+        self._acquired = self._created = False
 
     def acquire(self, jobs: str | None = None) -> None:
         """Take the lease, from a dead run if need be; raises LeaseHeld when a living run has it.
 
-        `jobs` is the name that this run's jobs will bear on a cluster. Raises ClusterError when those of a
-        dead run can't be ended.
+        `jobs` is the name that this run's jobs will bear on a cluster. A process that a run has started
+        shares its lease, and leaves it behind. Raises ClusterError when jobs of a dead run can't be ended.
         """
-        self._jobs = jobs
         private_folder(self._path.parent)
         taken_over = False
-        while not self._create():
+        while not self._create(jobs):
             holder = self._read()
             if holder.get("token") == self._token:
+                self._note(holder, jobs)
                 break
             if self._alive(holder):
                 raise LeaseHeld(
@@ -68,6 +68,7 @@ class Lease:
             taken_over = True
         if taken_over:
             self._settle()
+        self._acquired = True
         threading.Thread(target=self._keep, name="lease", daemon=True).start()
 
     def _settle(self) -> None:
@@ -90,24 +91,41 @@ class Lease:
     def release(self) -> None:
         """Give the lease up if it is ours; it stays with jobs that could not be ended, for the next run."""
         self._stop.set()
-        if self._read().get("token") != self._token:
+        holder = self._read()
+        if not self._acquired or holder.get("token") != self._token:
             return
+        jobs = holder.get("jobs")
         try:
-            if self._jobs is not None:
-                cluster.cancel(self._jobs)
+            if isinstance(jobs, str):
+                cluster.cancel(jobs)
         except ClusterError as error:
             print(f"benchproof: {error}", file=sys.stderr)
-        else:
+            return
+        if self._created:
             self._path.unlink(missing_ok=True)
+        elif jobs is not None:
+            self._note(holder, None)
 
-    def _create(self) -> bool:
+    def _note(self, holder: dict[str, Any], jobs: str | None) -> None:
+        """Write into a lease that we share what runs on the cluster, for whoever takes it over."""
+        if holder.get("jobs") != jobs:
+            write_json(self._path, {**holder, "jobs": jobs})
+
+    def _create(self, jobs: str | None) -> bool:
         try:
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
             return False
         me = {"token": self._token, "host": socket.gethostname(), "pid": os.getpid()}
-        with os.fdopen(descriptor, "w") as handle:
-            json.dump({**me, "started": _started(os.getpid()), "jobs": self._jobs}, handle)
+        try:
+            with os.fdopen(descriptor, "w") as handle:
+                json.dump({**me, "started": _started(os.getpid()), "jobs": jobs}, handle)
+        except OSError as error:
+            self._path.unlink(missing_ok=True)
+            raise VaultError(
+                f"{self._path}: cannot be written ({why(error)}); free room there and run again."
+            ) from None
+        self._created = True
         return True
 
     def _read(self) -> dict[str, Any]:
@@ -163,9 +181,10 @@ def end_leftovers(holder: Mapping[str, Any]) -> int:
 
     Raises ClusterError when the cluster can't be asked or goes on.
     """
+    # First what runs here: an orphaned snakemake submits again what it sees cancelled.
+    ended = end_orphans(str(holder.get("token", "")))
     jobs = holder.get("jobs")
-    ended = cluster.cancel(jobs) if isinstance(jobs, str) else 0
-    return ended + end_orphans(str(holder.get("token", "")))
+    return ended + (cluster.cancel(jobs) if isinstance(jobs, str) else 0)
 
 
 def end_orphans(token: str, patience_s: float = 10.0) -> int:

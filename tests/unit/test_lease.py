@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 
 from benchproof import cluster, lease
-from benchproof.errors import ClusterError, LeaseHeld
+from benchproof.errors import ClusterError, LeaseHeld, VaultError
 from benchproof.lease import MARK, Lease, end_orphans
 
 SLEEP = [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)"]
@@ -285,3 +286,70 @@ def test_a_lease_stays_with_jobs_that_cannot_be_ended(
     mine.release()
     assert holder(root)["jobs"] == "bp_mine"
     assert capsys.readouterr().err == "benchproof: no word of bp_mine\n"
+
+
+def test_no_room_for_a_lease_is_said_and_leaves_none(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BR-53: an empty one would keep the next run waiting."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(json, "dump", full)
+    with pytest.raises(VaultError, match="no space left"):
+        other(monkeypatch, root, "one").acquire()
+    assert list(root.iterdir()) == []
+
+
+def test_a_process_of_the_run_shares_its_lease_and_leaves_it(
+    first: Lease, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A watched run holds the lease from its first step to its last; its snakemake comes and goes."""
+    nested = other(monkeypatch, root, "first")
+    nested.release()
+    nested.acquire()
+    assert not nested.held_by_other()
+    nested.release()
+    assert holder(root)["token"] == "first"
+    first.release()
+    assert not (root / "lease.json").exists()
+
+
+def test_jobs_of_a_process_that_shares_the_lease_are_noted_and_ended(
+    first: Lease, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By itself at its end, and where it was killed by the run that started it, or by the next one."""
+    ended: list[str] = []
+    monkeypatch.setattr(cluster, "cancel", ended.append)
+    for jobs, told in (("bp_one", ["bp_one"]), ("bp_two", ["bp_one", "bp_two"])):
+        nested = other(monkeypatch, root, "first")
+        nested.acquire(jobs)
+        assert (holder(root)["jobs"], holder(root)["pid"]) == (jobs, os.getpid())
+        nested.release()
+        assert ended == told
+        assert holder(root)["jobs"] is None
+    killed = other(monkeypatch, root, "first")
+    killed.acquire("bp_three")
+    first.release()
+    assert ended[2:] == ["bp_three"]
+    assert not (root / "lease.json").exists()
+
+
+def test_an_orphan_that_would_submit_again_goes_before_its_jobs(
+    root: Path, living: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alive: list[bool] = []
+
+    def end(_: str) -> int:
+        alive.append(living.poll() is None)
+        return 1
+
+    monkeypatch.setattr(cluster, "cancel", end)
+    write(root, **(DEAD | {"token": "mark-of-the-dead", "jobs": "bp_dead"}))
+    other(monkeypatch, root, "next").acquire()
+    assert alive == [False]
+
+
+#: A holder whose process is gone.
+DEAD = {"host": socket.gethostname(), "pid": 2**22 + 1, "started": "x"}
