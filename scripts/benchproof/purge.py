@@ -1,21 +1,82 @@
-"""What may be deleted: one report by name, or what no report in the results folder needs of the vault."""
+"""What may be deleted: one report by name, all but the newest, or what no report needs of the vault."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from benchproof import tables
 from benchproof.config import AS_OF, HISTORY, Config
 from benchproof.errors import ConfigError, TableError, VaultError, why
+from benchproof.report.seal import is_complete, previous_report
 from benchproof.storage.identity import Identity
 from benchproof.storage.names import folder_name
 from benchproof.vault import Vault, read_json, slug
 
 _REPORT = re.compile(rf"({re.escape(AS_OF)})?\d{{4}}-\d{{2}}-\d{{2}}")
+#: A drift's folder: <from>..<to>.
+_BETWEEN = ".."
+
+
+def superseded(config: Config, keep: int) -> list[str]:
+    """Return the dates whose reports go when `keep` complete ones stay, oldest first.
+
+    Whatever is as new as the oldest one that stays does too, and so do the report that `latest` leads to,
+    the one of this configuration, and audits of the past. Without a complete report nothing goes.
+    """
+    results = Path(config.results)
+    dates = sorted(
+        path.name
+        for path in results.glob("[0-9]*")
+        if _REPORT.fullmatch(path.name) and path.is_dir() and not path.is_symlink()
+    )
+    complete = [date for date in dates if is_complete(results / date)][-keep:]
+    spared = {config.label, (results / "latest").resolve().name}
+    return [date for date in dates if complete and date < complete[0] and date not in spared]
+
+
+def outdated(
+    vault: Vault, config: Config, keep: int, *, forget: bool = False
+) -> list[tuple[Path, int]]:
+    """Return (path, bytes) of everything that goes when `keep` complete reports stay, sorted: the reports
+    before them, their hand-overs, and the drifts that lead up to them.
+
+    With `forget` also what only these reports needed of the vault: what they had pinned and observed,
+    content archives, peeks and snapshots. All that may be the only copy anywhere, since upstream moves on.
+    """
+    gone = superseded(config, keep)
+    paths = {path for report in gone for path in _of_report(vault, config, report)}
+    paths |= {path for path in _drifts(config) if path.name.partition(_BETWEEN)[2] in gone}
+    if forget:
+        alone = [report for report in gone if not _shared(vault, config, report)]
+        paths |= {path for report in alone for path in vault.records(report) if path.exists()}
+        paths |= set(_unneeded(vault, config, gone, alone))
+    return sorted((path, _size(path)) for path in paths)
+
+
+def referring(config: Config, reports: Collection[str]) -> list[str]:
+    """Return a line for each thing that stays and tells of a report that goes."""
+    lines = []
+    for path in _drifts(config):
+        old, _, new = path.name.partition(_BETWEEN)
+        if old in reports and new not in reports:
+            lines.append(f"{path} stays, and compares with {old}, which goes.")
+    stay = sorted(
+        path.parent.name
+        for path in Path(config.results).glob("[0-9]*/seal.json")
+        if path.parent.name not in reports
+    )
+    for report in sorted(reports):
+        later = next((date for date in stay if date > report), None)
+        before = previous_report(Path(config.results), later) if later else None
+        if before is not None and before.name == report:
+            lines.append(
+                f"{config.results}/{later} stays, and tells of changes since {report}, which goes."
+            )
+    return lines
 
 
 def doomed(vault: Vault, config: Config, report: str | None) -> list[tuple[Path, int]]:
@@ -58,8 +119,21 @@ def _of_report(vault: Vault, config: Config, report: str) -> Iterator[Path]:
         yield latest
 
 
-def _unneeded(vault: Vault, config: Config) -> Iterator[Path]:
-    needed = _needed(vault, config)
+def _drifts(config: Config) -> list[Path]:
+    return sorted(Path(config.results, "drift").glob(f"*{_BETWEEN}*"))
+
+
+def _shared(vault: Vault, config: Config, report: str) -> bool:
+    """True when a report of another results folder rests on the same records of the vault."""
+    ours = vault.work(config.results, report)
+    return any(path != ours for path in vault.root.glob(f"handover/*/{report}"))
+
+
+def _unneeded(
+    vault: Vault, config: Config, gone: Collection[str] = (), forgotten: Collection[str] = ()
+) -> Iterator[Path]:
+    """Yield what is not needed once the reports `gone` are, and the records of `forgotten`."""
+    needed = _needed(vault, config, gone, forgotten)
     repositories = {repo for repo, _ in needed}
     for path in vault.root.glob("content/*/*.zip"):
         if (path.parent.name, path.stem) not in needed:
@@ -71,20 +145,20 @@ def _unneeded(vault: Vault, config: Config) -> Iterator[Path]:
     for path in (*vault.root.glob("mirrors/*.git"), *vault.root.glob("history/*.git")):
         if path.name.removesuffix(".git") not in repositories:
             yield path
-    versions = _versions(vault, config)
+    versions = _versions(vault, config, gone)
     for path in (*vault.snapshots.glob("*/*"), *vault.peeks.glob("*/*")):
         # A version's key has no dots; what follows says which of its files it is.
         if (path.parent.name, path.name.partition(".")[0]) not in versions:
             yield path
 
 
-def _versions(vault: Vault, config: Config) -> set[tuple[str, str]]:
+def _versions(vault: Vault, config: Config, gone: Collection[str]) -> set[tuple[str, str]]:
     """Return (handle's folder, version) of every object that a report names: one of this results folder, or
     one of another that shares the vault, by what its jobs handed over.
     """
     found: set[tuple[str, str]] = set()
     for name in ("objects", "files"):
-        for path in Path(config.results).glob(f"*/{name}.parquet"):
+        for path in _of_those_that_stay(config, name, gone):
             found |= {version for row in _rows(path, name) for version in _named(name, row)}
     ours = vault.work(config.results, config.label).parent
     for path in vault.root.glob("handover/*/*/selection.json"):
@@ -115,16 +189,25 @@ def _rows(path: Path, name: str) -> list[dict[str, Any]]:
         raise TableError(f"{error} Nothing was deleted.") from None
 
 
-def _needed(vault: Vault, config: Config) -> set[tuple[str, str]]:
+def _of_those_that_stay(config: Config, name: str, gone: Collection[str]) -> list[Path]:
+    tables = Path(config.results).glob(f"*/{name}.parquet")
+    return [path for path in tables if path.parent.name not in gone]
+
+
+def _needed(
+    vault: Vault, config: Config, gone: Collection[str], forgotten: Collection[str]
+) -> set[tuple[str, str]]:
     """Return (repository folder, commit) of every pin that a report, the folder of a past commit or a
     record of the vault names.
     """
     found: set[tuple[str, str]] = set()
-    results = Path(config.results)
-    for path in (*results.glob("*/pins.parquet"), *results.glob(f"{HISTORY}/*/*/pins.parquet")):
+    past = Path(config.results).glob(f"{HISTORY}/*/*/pins.parquet")
+    for path in (*_of_those_that_stay(config, "pins", gone), *past):
         rows = _rows(path, "pins")
         found |= {(slug(row["repo"]), row["commit_sha"]) for row in rows if row["commit_sha"]}
     for path in vault.root.glob("pins/*/*.json"):
+        if path.parent.name in forgotten:
+            continue
         record = read_json(path)
         if record["commit_sha"]:
             found.add((slug(record["repo"]), record["commit_sha"]))

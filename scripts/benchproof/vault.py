@@ -14,6 +14,7 @@
   handover/<results>/<label>/    hand-overs between the jobs of one report
   reproduce/<label>.<digest>/    a report derived again: a vault and results of its own
   home/                          an empty HOME, so that git reads nobody's settings
+  logs/<start>.log               what a watched run and its snakemake said
   lease.json                     the run that holds the vault
 ```
 Folders are created 0700 and files 0600, whatever the umask: answers are not the group's business.
@@ -83,6 +84,10 @@ class Vault:
     def observed(self, label: str, stage: str, protocol: str) -> Path:
         """Return the journal of what a stage learnt of the world under a label, by its protocol."""
         return self.root / "observed" / label / f"{stage}.{protocol}.jsonl"
+
+    def records(self, label: str) -> tuple[Path, Path]:
+        """Return the folders of what was pinned and observed under a label: the only record of it."""
+        return self.root / "pins" / label, self.root / "observed" / label
 
     @property
     def peeks(self) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import yaml
 from benchproof import config, tables
 from benchproof.cli import DEFAULTS
 from benchproof.errors import BenchproofError, ConfigError, TableError
-from benchproof.purge import doomed, remove
+from benchproof.purge import doomed, outdated, referring, remove, superseded
 from benchproof.vault import BlobStore, Vault, private_folder, write_json
 
 OLD, NEW, GONE = "a" * 40, "b" * 40, "c" * 40
@@ -185,3 +186,121 @@ def test_removing_follows_no_link(bench: Bench, tmp_path: Path) -> None:
 def test_sizes_are_those_on_disk(bench: Bench) -> None:
     sizes = dict(doomed(bench.vault, bench.config, None))
     assert sizes[bench.vault.content("demo/one", GONE)] == len('"content"')
+
+
+class Years:
+    """Reports of many dates, each of a commit and a snapshot of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        raw: dict[str, Any] = copy.deepcopy(yaml.safe_load(DEFAULTS.read_text(encoding="utf-8")))
+        raw |= {"results": str(folder / "results"), "resources": str(folder / "vault")}
+        self.root, self.results = folder, folder / "results"
+        self.config, self.vault = config.load(raw, "2026-12-31"), Vault(folder / "vault")
+
+    def report(self, day: str, *, complete: bool = True, results: Path | None = None) -> str:
+        """Add a report, what it left in the vault, and return the name of its commit's archive."""
+        where = results or self.results
+        commit = f"{int(day[-10:].replace('-', '')):040x}"
+        row = dict.fromkeys(tables.SPECS["pins"].schema.names)
+        row |= {"repo": "demo/one", "commit_sha": commit}
+        tables.write(where / day / "pins.parquet", "pins", [row], {})
+        row = dict.fromkeys(tables.SPECS["objects"].schema.names)
+        row |= {"handle": "latch://1.node", "status": "ok", "size_bytes": 9, "etag": f"e{day}"}
+        row |= {"container": "hdf5", "checked_at": datetime(2026, 1, 1, tzinfo=UTC)}
+        tables.write(where / day / "objects.parquet", "objects", [row], {})
+        (where / day / "seal.json").write_text(json.dumps({"complete": complete}))
+        write_json(self.vault.work(str(where), day) / "mirror.json", {})
+        record = {"repo": "demo/one", "commit_sha": commit}
+        write_json(self.vault.pin_record(day, "demo/one", "main"), record)
+        write_json(self.vault.observed(day, "probe", "1"), {})
+        write_json(self.vault.content("demo/one", commit), "content")
+        write_json(self.vault.snapshots / "1" / f"e{day}.h5ad", {})
+        return f"vault/content/demo+one/{commit}.zip"
+
+    def gone(self, keep: int, *, forget: bool = False) -> set[str]:
+        found = outdated(self.vault, self.config, keep, forget=forget)
+        return {str(path.relative_to(self.root)) for path, _ in found}
+
+
+@pytest.fixture
+def years(tmp_path: Path) -> Years:
+    return Years(tmp_path)
+
+
+def test_all_but_the_newest_complete_reports_go(years: Years) -> None:
+    for day in ("2026-01-01", "2026-01-08", "2026-01-15"):
+        years.report(day)
+    name = "vault/handover/" + years.vault.work(str(years.results), "x").parent.name
+    assert years.gone(2) == {"results/2026-01-01", f"{name}/2026-01-01"}
+    assert years.gone(3) == years.gone(9) == set()
+
+
+def test_an_incomplete_report_counts_for_none_and_goes_with_its_time(years: Years) -> None:
+    """Better one complete report too many: what failed to finish is no reason to lose what did."""
+    years.report("2026-01-01", complete=False)
+    years.report("2026-01-08")
+    years.report("2026-01-15", complete=False)
+    assert superseded(years.config, 1) == ["2026-01-01"]
+
+
+def test_without_a_complete_report_nothing_goes(years: Years) -> None:
+    for day in ("2026-01-01", "2026-01-08"):
+        years.report(day, complete=False)
+    assert years.gone(1, forget=True) == set()
+
+
+def test_what_latest_leads_to_stays(years: Years) -> None:
+    """A clock that was wrong once made a report of the future; `latest` knows better."""
+    for day in ("2026-01-08", "2999-01-01"):
+        years.report(day)
+    (years.results / "latest").symlink_to("2026-01-08")
+    assert superseded(years.config, 1) == []
+
+
+def test_audits_of_the_past_and_of_commits_stay(years: Years) -> None:
+    years.report("asof-2020-01-01")
+    years.report("2026-01-08")
+    for name in ("history/demo+one", "logs", "2026", "0000-00-00x"):
+        (years.results / name).mkdir(parents=True)
+    years.report("2026-01-01")
+    assert superseded(years.config, 1) == ["2026-01-01"]
+
+
+def test_a_drift_goes_with_the_report_that_it_leads_to(years: Years) -> None:
+    for day in ("2026-01-01", "2026-01-08", "2026-01-15"):
+        years.report(day)
+    for name in ("2026-01-01..2026-01-08", "2026-01-08..2026-01-15"):
+        (years.results / "drift" / name).mkdir(parents=True)
+    assert {path for path in years.gone(1) if path.startswith("results/drift")} == {
+        "results/drift/2026-01-01..2026-01-08"
+    }
+    told = referring(years.config, superseded(years.config, 1))
+    assert [line.partition(" stays")[0].rpartition("/")[2] for line in told] == [
+        "2026-01-08..2026-01-15",
+        "2026-01-15",
+    ]
+    assert referring(years.config, ["2026-01-15"]) == []
+
+
+def test_what_only_they_needed_stays_unless_it_is_to_be_forgotten(years: Years) -> None:
+    """Upstream moves on: content, peeks and snapshots may be the only copies anywhere."""
+    archive = years.report("2026-01-01")
+    kept = years.report("2026-01-08")
+    assert not any(path.startswith(("vault/content", "vault/snap")) for path in years.gone(1))
+    gone = years.gone(1, forget=True)
+    assert {archive, "vault/snapshots/1/e2026-01-01.h5ad", "vault/pins/2026-01-01"} <= gone
+    assert "vault/observed/2026-01-01" in gone
+    assert kept not in gone
+    assert not any("2026-01-08" in path for path in gone)
+    remove(path for path, _ in outdated(years.vault, years.config, 1, forget=True))
+    assert doomed(years.vault, years.config, None) == []
+
+
+def test_what_another_results_folder_rests_on_is_not_forgotten(years: Years) -> None:
+    archive = years.report("2026-01-01")
+    years.report("2026-01-01", results=years.root / "others")
+    years.report("2026-01-08")
+    gone = years.gone(1, forget=True)
+    assert "results/2026-01-01" in gone
+    assert archive not in gone
+    assert "vault/pins/2026-01-01" not in gone
