@@ -7,6 +7,7 @@ Exit codes: 0 done, 10 something newly fails or differs, 11 an invariant does, 2
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from benchproof.errors import BenchproofError, ConfigError, LeaseHeld
 from benchproof.lease import Lease
 from benchproof.pending import Pending
 from benchproof.vault import Vault
+from benchproof.watch import arguments
 
 OK, FAILED, USAGE, INCOMPLETE, HELD = 0, 1, 2, 20, 75
 DEFAULTS = Path(__file__).resolve().parents[2] / "config" / "config.yaml"
@@ -52,10 +54,11 @@ def _parser() -> argparse.ArgumentParser:
         ("drift", _drift, "compare this date with the newest complete one before, or two reports"),
         ("grade", _grade, "grade an answer of your own; expected values are never shown"),
         ("explain", _explain, "say what a finding, run, claim or number rests on"),
+        ("watch", _watch, "audit unattended, from pin to drift; says nothing when nothing is new"),
         (
             "purge",
             _purge,
-            "delete a report, or what no report in the results folder needs of the vault",
+            "delete reports, or what no report in the results folder needs of the vault",
         ),
     ):
         command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
@@ -95,10 +98,14 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument(
                 "--report", metavar="DATE|FOLDER", help="the report; without it the latest"
             )
+        if name == "watch":
+            arguments.add_watch(command, ACCEPTED)
         if name == "purge":
-            command.add_argument(
+            which = command.add_mutually_exclusive_group()
+            which.add_argument(
                 "--report", metavar="DATE", help="delete this report and its hand-overs"
             )
+            arguments.add_keep(which, command, "delete all but the newest N complete reports")
             command.add_argument(
                 "--yes", action="store_true", help="delete; without it, only say what would go"
             )
@@ -125,7 +132,7 @@ def _configured(options: argparse.Namespace) -> config.Config:
         if not equals:
             raise ConfigError(f"--config takes KEY=VALUE, not {pair!r}.")
         merged[key] = value
-    return config.load(merged, config.today())
+    return config.load(merged, os.environ.get(config.DAY) or config.today())
 
 
 def _update(merged: dict[str, Any], other: Mapping[str, Any]) -> None:
@@ -285,16 +292,29 @@ def _explain(options: argparse.Namespace) -> int:
     return OK
 
 
+def _watch(options: argparse.Namespace) -> int:
+    from benchproof.watch import command
+
+    return command.run(options, lambda: _configured(options))
+
+
 def _purge(options: argparse.Namespace) -> int:
-    from benchproof.purge import doomed, remove
+    from benchproof.purge import doomed, outdated, referring, remove, superseded
 
     audit = _configured(options)
+    arguments.check_keep(options)
     vault = Vault(audit.resources)
     lease = Lease(vault.root)
     if vault.root.is_dir():
         lease.acquire()
     try:
-        paths = doomed(vault, audit, options.report)
+        if options.keep is None:
+            paths, reports = doomed(vault, audit, options.report), [options.report]
+        else:
+            paths = outdated(vault, audit, options.keep, forget=options.forget)
+            reports = superseded(audit, options.keep)
+        for line in referring(audit, reports):
+            print(line)
         for path, size in paths:
             print(f"{size / 1e6:10.1f} MB  {path}")
         if not paths:

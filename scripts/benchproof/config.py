@@ -23,6 +23,8 @@ from benchproof.sources.base import RepoSpec
 from benchproof.vault import slug
 
 SCHEMA = Path(__file__).resolve().parents[2] / "config" / "schema.yaml"
+#: Hands the day of a run to nested processes, so that midnight cannot split a run in two.
+DAY = "BENCHPROOF_DATE"
 #: Begins the label of an audit of the past.
 AS_OF = "asof-"
 #: The folder of past commits, below `results`; also the label of a run that audits a list of them.

@@ -42,11 +42,7 @@ def run(main: Callable[[Job], None], snakemake: Any) -> None:
     except BenchproofError as error:
         _fail(str(error))
     except Exception as error:  # the rim of the process: nothing above could withhold the text
-        if isinstance(error, OSError) and is_no_space(error):
-            _fail(f"{why(error)} at {place_of(error)}; free room there and run again.")
-        _fail(
-            f"internal error {type(error).__name__} at {place_of(error)}; report it. (Text withheld.)"
-        )
+        _fail(str(unexpected(error)))
     if type(snakemake).__module__.startswith("snakemake."):
         _leave()
 
@@ -247,6 +243,15 @@ def _start_log(path: Path) -> None:
 def _fail(message: str) -> NoReturn:
     log.error("%s%s", ERROR_MARK, message)
     sys.exit(1)
+
+
+def unexpected(error: Exception) -> BenchproofError:
+    """Return what is said of an exception that nobody expected: its type and place, never its text."""
+    place = place_of(error)
+    if isinstance(error, OSError) and is_no_space(error):
+        return BenchproofError(f"{why(error)} at {place}; free room there and run again.")
+    kind = type(error).__name__
+    return BenchproofError(f"internal error {kind} at {place}; report it. (Text withheld.)")
 
 
 def place_of(error: BaseException) -> str:

@@ -28,8 +28,7 @@ from benchproof.report.seal import is_complete, previous_report
 from benchproof.sources.base import RepoSpec
 from benchproof.vault import Vault, partial, private_folder, read_json, sweep, write_json
 
-#: Hands the day of a run to nested processes, so that midnight cannot split a run in two.
-DAY = "BENCHPROOF_DATE"
+DAY = configuration.DAY
 #: Protocols of the stages that ask the world: an edit of code must not ask it again, a bump here does.
 PROTOCOLS = {
     "pin_commits": 1,
@@ -279,7 +278,7 @@ class Audit:
             self._refuse_to_mix(targets)
             self._lease.acquire(jobs)
             atexit.register(self._lease.release)
-            self._refuse_to_rewrite()
+            self.refuse_to_rewrite()
             self._clean_up()
             write_json(Path(self.settings), dict(self.config.merged))
             self._keep_config()
@@ -363,7 +362,7 @@ class Audit:
         if self.recorded is not None and set(targets) != {"reproduce"}:
             raise ConfigError("config: `report` is set; it is for `snakemake reproduce` alone.")
 
-    def _refuse_to_rewrite(self) -> None:
+    def refuse_to_rewrite(self) -> None:
         """Raise ConfigError when this date is finished and other code or configuration made it."""
         seal = Path(self.result("seal.json"))
         if not is_complete(seal.parent):

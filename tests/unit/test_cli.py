@@ -46,7 +46,7 @@ def report(day: str, *, sealed: bool = True) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("command", ["summary", "pending", "drift", "purge"])
+@pytest.mark.parametrize("command", ["summary", "pending", "drift", "purge", "watch"])
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(command, "--help") == 0
     assert "--configfile" in capsys.readouterr().out
@@ -153,6 +153,30 @@ def test_purge_deletes_only_when_told_to(capsys: pytest.CaptureFixture[str]) -> 
     assert not folder.exists()
     assert run("purge") == cli.OK
     assert "Nothing to delete." in capsys.readouterr().out
+
+
+def test_purge_keeps_the_newest_reports_and_says_what_tells_of_the_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for day in ("2026-01-01", "2026-01-08", "2026-01-15"):
+        report(day)
+    assert run("purge", "--keep", "2", "--yes") == cli.OK
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == (
+        "results/2026-01-08 stays, and tells of changes since 2026-01-01, which goes."
+    )
+    assert lines[1].endswith("MB  results/2026-01-01")
+    assert lines[2].startswith("Deleted 1 items")
+    assert sorted(path.name for path in Path("results").iterdir()) == ["2026-01-08", "2026-01-15"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--forget",), ("--keep", "0"), ("--keep", "1", "--report", "2026-01-01")], ids=str
+)
+def test_retention_that_cannot_be_meant_is_refused(wrong: tuple[str, ...]) -> None:
+    folder = report("2026-01-01")
+    assert run("purge", "--yes", *wrong) == cli.USAGE
+    assert folder.exists()
 
 
 def test_purge_leaves_a_vault_that_a_living_run_holds(

@@ -44,10 +44,11 @@ class Report:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An exit code, and lines for people, the worst first."""
+    """An exit code, lines for people, the worst first, and what they say is new."""
 
     code: int
     lines: tuple[str, ...]
+    new: tuple[Item, ...] = ()
 
 
 def threshold(fail_on: Collection[str]) -> frozenset[str]:
@@ -97,7 +98,7 @@ def judge(
     rest = f"{standing} standing, {_accepted(now, accepted_now)} accepted"
     state = "nothing new" if not new else f"{len(new)} new"
     lines.append(f"gate {now.label}: {state} {against}; {rest}. Exit code {code}.")
-    return Outcome(code, tuple(map(_printable, lines)))
+    return Outcome(code, tuple(map(printable, lines)), (*_ranked(invariants), *_ranked(others)))
 
 
 def _finding(row: Row) -> Item:
@@ -123,14 +124,17 @@ def _claims(rows: Iterable[Row]) -> Iterable[Item]:
 def _told(heading: str, items: Sequence[Item]) -> list[str]:
     if not items:
         return []
-    ranked = sorted(items, key=lambda item: (SEVERITIES.index(item.severity), item.id))
-    more = len(ranked) - _LISTED
+    more = len(items) - _LISTED
     rest = [f"  and {more} more, see findings.json and the claims table"] if more > 0 else []
-    return [f"{heading}:", *(f"  {item.line}" for item in ranked[:_LISTED]), *rest]
+    return [f"{heading}:", *(f"  {item.line}" for item in _ranked(items)[:_LISTED]), *rest]
 
 
-def _printable(line: str) -> str:
-    """Paths and names from outside may hold what a terminal obeys."""
+def _ranked(items: Iterable[Item]) -> list[Item]:
+    return sorted(items, key=lambda item: (SEVERITIES.index(item.severity), item.id))
+
+
+def printable(line: str) -> str:
+    """Return a line for people. Paths and names from outside may hold what a terminal obeys."""
     return "".join(char if char.isprintable() else "?" for char in line)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from benchproof import accepted, tables
@@ -28,7 +29,7 @@ def judged(folder: Path, results: Path, fail_on: list[str], acceptances: Path) -
         for label in (now.label, before.label if before else now.label)
     ]
     outcome = gate.judge(now, before, fail_on, *of_day)
-    return gate.Outcome(outcome.code, (*note, *outcome.lines))
+    return replace(outcome, lines=(*note, *outcome.lines))
 
 
 def _before(results: Path, label: str) -> tuple[gate.Report | None, list[str]]:

@@ -133,7 +133,7 @@ def test_an_object_without_etag(site: Site) -> None:
 @pytest.mark.parametrize("kind", ["reset", "close_early", "stall"])
 @pytest.mark.parametrize("at", [-1, 0, 1, 70_000])
 def test_a_break_costs_what_is_on_the_wire(site: Site, kind: str, at: int) -> None:
-    """BR-15 (b): what was received is never asked for again."""
+    """BR-15 (b), BR-50 (b): what was received is never asked for again."""
     site.upstream.add(kind, STORAGE, times=2, after=2, bytes=at)
     record = site.fetch(connections=2)
     assert record.sha256 == site.object.sha256()

@@ -1,0 +1,92 @@
+"""results/status.json: whole at any time, and enough to see a run that never ended."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from benchproof.errors import TableError
+from benchproof.watch import status
+from benchproof.watch.status import Status
+
+NOW = datetime(2026, 1, 15, 3, 0, tzinfo=UTC)
+
+
+def test_a_run_that_never_ended_is_seen(tmp_path: Path) -> None:
+    """`running` since long ago; the next run counts it, and its own end makes an end of that."""
+    first = Status().begun("2026-01-15", NOW, "a.log")
+    status.write(tmp_path, first)
+    found = status.read(tmp_path)
+    assert (found.state, found.started_at, found.unended) == ("running", "2026-01-15T03:00:00Z", 0)
+    second = found.begun("2026-01-22", NOW + timedelta(days=7), "b.log")
+    third = second.begun("2026-01-29", NOW + timedelta(days=14), "c.log")
+    assert (second.unended, third.unended) == (1, 2)
+    assert third.ended(0, NOW + timedelta(days=14), complete=True).unended == 0
+
+
+@pytest.mark.parametrize("code", [0, 10, 11, 20])
+def test_only_a_complete_report_is_a_success(code: int) -> None:
+    """Something new beside something unknown is 10 as well, and no success."""
+    good = Status().begun("2026-01-15", NOW, "a.log").ended(code, NOW, complete=True)
+    assert good.succeeded_at == good.ended_at == "2026-01-15T03:00:00Z"
+    later = NOW + timedelta(days=7)
+    bad = good.begun("2026-01-22", later, "b.log").ended(code, later, complete=False)
+    assert bad.succeeded_at == "2026-01-15T03:00:00Z"
+    assert (bad.ended_at, bad.exit_code) == ("2026-01-22T03:00:00Z", code)
+
+
+def test_it_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    told = Status(
+        findings={"critical": 1, "major": 0}, drift={"critical": 2}, told=("a", "é"), told_of="x"
+    ).begun("2026-01-15", NOW, "a.log")
+    status.write(tmp_path, told)
+    assert status.read(tmp_path) == told
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "{", "[]", '"x"', '{"told": 5}', '{"other": 1, "unended": 3}']
+)
+def test_a_damaged_or_newer_status_stops_no_run(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / status.NAME).write_text(text)
+    expected = 3 if text and "unended" in text else 0
+    assert status.read(tmp_path).unended == expected
+
+
+def test_a_full_disk_is_said_and_the_old_status_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BR-53"""
+    status.write(tmp_path, Status(date="2026-01-15"))
+    before = (tmp_path / status.NAME).read_bytes()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(TableError, match=r"(?i)status\.json: cannot be written \(no space left"):
+        status.write(tmp_path, Status(date="2026-01-22"))
+    assert {path.name for path in tmp_path.iterdir()} == {status.NAME}
+    assert (tmp_path / status.NAME).read_bytes() == before
+
+
+def test_a_group_can_read_it(tmp_path: Path) -> None:
+    """BR-53: the umask decides."""
+    former = os.umask(0o027)
+    try:
+        status.write(tmp_path, Status())
+    finally:
+        os.umask(former)
+    assert stat.S_IMODE((tmp_path / status.NAME).stat().st_mode) == 0o640
+
+
+def test_it_names_no_host_process_or_folder(tmp_path: Path) -> None:
+    status.write(tmp_path, Status().begun("2026-01-15", NOW, "a.log"))
+    found = json.loads((tmp_path / status.NAME).read_text())
+    assert not {"host", "pid", "user", "results", "resources"} & set(found)
