@@ -20,7 +20,7 @@ from benchproof.jsontext import canonical
 
 #: Rows that are held as dictionaries, and rows of a row group.
 BATCH: Final = 1 << 12
-GROUP: Final = 1 << 17
+GROUP: Final = 1 << 15
 
 
 class Sink:
