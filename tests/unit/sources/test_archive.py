@@ -88,7 +88,9 @@ def test_a_bomb_is_not_unpacked() -> None:
 
 
 @pytest.mark.parametrize(
-    "cut", [lambda raw: b"", lambda raw: raw[:-1], lambda raw: raw + b"x"], ids=repr
+    "cut",
+    [lambda raw: b"", lambda raw: raw[:-1], lambda raw: raw + b"x"],
+    ids=["nothing", "cut", "longer"],
 )
 def test_another_end_is_damage(cut: Any) -> None:
     with pytest.raises(DamagedError):
