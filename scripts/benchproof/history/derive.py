@@ -21,12 +21,16 @@ from benchproof.vault import Vault, private_folder, write_json
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A rule: the tables it reads beside pins and content, those it writes, whether it hands findings on."""
+    """A rule: the tables it reads beside pins and content, those it writes, whether it hands findings on.
+
+    `joins` are its inputs from jobs that share the recorded runs: one job derives a commit, so they are empty.
+    """
 
     rule: str
     tables: tuple[str, ...]
     reads: tuple[str, ...] = ()
     notes: bool = True
+    joins: tuple[str, ...] = ()
 
 
 PINS: Final = "pin_commits"
@@ -37,8 +41,12 @@ STEPS: Final = (
     Step("project_evals", ("evals", "eval_handles", "graders", "tolerances")),
     Step("lint_evals", ()),
     Step("check_licences", ("licences",)),
-    Step("regrade_runs", ("runs", "run_fields", "readings")),
-    Step("check_records", ("record_checks",)),
+    Step(
+        "regrade_runs",
+        ("runs", "run_fields", "readings"),
+        joins=("runs", "run_fields", "shares"),
+    ),
+    Step("check_records", ("record_checks",), joins=("shares",)),
     Step("check_published", ("published", "published_checks"), ("runs", "evals", "manifest")),
     Step(
         "summarise_models",
@@ -140,6 +148,7 @@ def _job(step: Step, work: Path, audit: Mapping[str, Any], terms: Terms) -> Job:
 
     given: dict[str, Any] = {name: table(name) for name in ("pins", *step.reads)}
     made: dict[str, Any] = {name: table(name) for name in step.tables}
+    given |= {name: [] for name in step.joins}
     given["mirror"] = str(work / "mirror.json")
     if step.notes:
         made["findings"] = findings(step.rule)

@@ -40,6 +40,8 @@ def test_a_step_is_its_rule(step: Step) -> None:
     assert made == [(name, name) for name in step.tables]
     read = re.findall(r'(\w+)=AUDIT\.result\("(\w+)"\)', section(block, "input"))
     assert read == [(name, name) for name in ("pins", *step.reads) if step.rule != PINS]
+    joined = re.findall(r"(\w+)=AUDIT\.shares\(", section(block, "input"))
+    assert joined == list(step.joins)
     assert (f'AUDIT.findings("{step.rule}")' in section(block, "output")) == step.notes
     parts = re.findall(r'AUDIT\.findings\("(\w+)"\)', section(block, "input"))
     if step.rule == COLLECT:
