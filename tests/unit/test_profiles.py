@@ -11,7 +11,7 @@ from benchproof.workflow import PROTOCOLS
 from conftest import ROOT
 
 #: Rules whose jobs are as many as the user asks for: each is a submission of its own.
-ALONE: set[str] = set()
+ALONE = {"grade_share"}
 
 
 def profile(name: str) -> dict[str, Any]:

@@ -121,6 +121,8 @@ OWN_MEANS = {
     "benchproof/lease.py": "is created, never replaced",
     "benchproof/workflow.py": "a probe for room",
     "benchproof/report/leaks.py": "the scanner's own test, in a private folder",
+    "benchproof/watch/logs.py": "a log is appended to; errors of its own",
+    "benchproof/watch/nested.py": "a log that is there is handed to snakemake",
     "benchproof/storage/fetch/part.py": "unfinished snapshots, with errors of their own",
     "benchproof/storage/fetch/journal.py": "unfinished snapshots, with errors of their own",
 }
