@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchproof.errors import TableError, why
-from benchproof.vault import partial
+from benchproof.vault import discard, partial
 
 #: Names of the tables, in the order of `tables.SPECS`, which a test holds to this list.
 TABLES: Final = (
@@ -127,4 +127,4 @@ def replacing(path: Path) -> Iterator[Path]:
             f"{path}: cannot be written ({why(error)}); free room or permissions there and run again."
         ) from None
     finally:
-        part.unlink(missing_ok=True)
+        discard(part)

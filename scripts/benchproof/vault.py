@@ -28,7 +28,7 @@ import re
 import stat
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -147,18 +147,32 @@ def private_folder(path: Path) -> Path:
 
 
 def clock(folder: Path) -> float:
-    """Return the time by the clock that files of a folder get theirs from: hosts disagree about it."""
+    """Return the time by the clock that files of a folder get theirs from: hosts disagree about it.
+
+    Raises VaultError when no file can be made there.
+    """
     probe = partial(folder / "clock")
     try:
         probe.touch(mode=0o600)
         return probe.stat().st_mtime
+    except OSError as error:
+        raise VaultError(
+            f"{folder}: nothing can be written here ({why(error)}); free room or permissions there and "
+            "run again."
+        ) from None
     finally:
-        probe.unlink(missing_ok=True)
+        discard(probe)
 
 
 def partial(path: Path) -> Path:
     """Return a name beside `path` to write under first; no other thread, process or run uses it."""
     return path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
+
+
+def discard(part: Path) -> None:
+    """Delete what is left under a temporary name, if anything; that it can't be hides no other error."""
+    with suppress(OSError):
+        part.unlink()
 
 
 def sweep(folder: Path) -> int:
@@ -187,7 +201,7 @@ def private_file(path: Path) -> Iterator[BinaryIO]:
             f"{path}: cannot be written ({why(error)}); free room or permissions there and run again."
         ) from None
     finally:
-        part.unlink(missing_ok=True)
+        discard(part)
 
 
 def write_json(path: Path, value: object) -> None:

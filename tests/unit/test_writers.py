@@ -113,6 +113,36 @@ def test_a_rename_that_finds_no_room(
     assert os.listdir(path.parent) == ["x"]
 
 
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_place_where_no_file_can_be(tmp_path: Path, name: str) -> None:
+    """What clears up meets the same error, and must not hide it."""
+    (tmp_path / "file").write_bytes(b"old")
+    with pytest.raises(BenchproofError, match=r"file"):
+        WRITERS[name](tmp_path / "file" / "x")
+    assert (tmp_path / "file").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_read_only_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """It refuses to delete even what isn't there (EROFS comes before ENOENT)."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    for call in ("open", "replace", "unlink"):
+        monkeypatch.setattr(os, call, refused)
+    monkeypatch.setattr(Path, "open", refused)
+    monkeypatch.setattr(Path, "write_bytes", refused)
+    with pytest.raises(BenchproofError, match=r"x: cannot be written \(Read-only file system\)"):
+        WRITERS[name](tmp_path / "x")
+
+
+def test_a_clock_needs_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(BenchproofError, match=r"file: nothing can be written here"):
+        vault.clock(tmp_path / "file")
+
+
 #: Who opens files for writing by other means than the writers above, and why that is right.
 OWN_MEANS = {
     "benchproof/outputs.py": "the writers themselves",
