@@ -15,7 +15,7 @@ from benchproof.config import DAY
 from benchproof.errors import BenchproofError, ConfigError, LeaseHeld
 from benchproof.lease import Lease
 from benchproof.watch import arguments, message, status
-from benchproof.watch.run import Plan, Run
+from benchproof.watch.run import Plan, Run, printed
 
 _OWN: Final = ("--config", "--configfile", "--configfiles", "--directory", "--snakefile")
 
@@ -38,8 +38,7 @@ def run(options: argparse.Namespace, configured: Callable[[], config.Config]) ->
     except BenchproofError as error:
         code = message.USAGE if isinstance(error, ConfigError) else 1
         why = "not started" if code == message.USAGE else "failed"
-        said = message.unfinished(os.environ[DAY], code, why, [f"benchproof: {error}"])
-        print(said.text, end="", flush=True)
+        printed(message.unfinished(os.environ[DAY], code, why, [f"benchproof: {error}"]).text)
         return code
 
 
@@ -72,5 +71,5 @@ def _held(plan: Plan, error: LeaseHeld) -> int:
         if lasts < plan.limit_s:
             return message.HELD
     line = message.subject(os.environ[DAY], "not started: another run does not end")
-    print(f"{line}\nbenchproof: {error}", flush=True)
+    printed(f"{line}\nbenchproof: {error}\n")
     return message.HELD

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from benchproof import accepted
-from benchproof.analysis.gate import FAILED, INCOMPLETE, OK
+from benchproof.analysis.gate import FAILED, INCOMPLETE
 from benchproof.config import Config
 from benchproof.errors import BenchproofError, ConfigError, LeaseHeld
 from benchproof.findings import SEVERITIES
@@ -71,6 +71,8 @@ class Run:
         self._out = self._results / self._label
         self._before = status.read(self._results)
         started = clock()
+        self._complete = False
+        self._unmeasured: BenchproofError | None = None
         self._log = logs.RunLog(self._vault.root, started)
         self._status = self._before.begun(self._label, started, self._log.path.name)
 
@@ -141,22 +143,30 @@ class Run:
         if drift is not None:
             changes = changed.read(drift, self._out, fail_on, self._plan.accepted)
         self._status = replace(self._status, drift=changes.groups)
-        complete = is_complete(self._out)
+        complete = self._complete = is_complete(self._out)
         pages = [str(self._out / "report.html"), *([changes.page] if changes.page else [])]
         where = f"Report: {', '.join(pages)}"
         return message.judged(self._label, outcome.new, changes, unknown, complete, where)
 
     def _tidied(self, found: Message) -> Message:
-        """Delete what has had its time, after a run that came to a report; a failure of that is told last."""
+        """Delete what has had its time, after a run that came to a report; a failure of that, or of the
+        metrics, is told last, and hides nothing.
+        """
         try:
             logs.prune(self._vault.root)
             if self._plan.keep is not None and found.standing is not None:
                 self._purge(self._plan.keep)
         except BenchproofError as error:
-            failed = self._unfinished(FAILED, "purge failed", [f"benchproof: {error}"])
-            told = (*found.lines, found.where) if found.lines else ()
-            return replace(failed, lines=(*told, *failed.lines))
+            found = self._failed_too(found, "purge", error)
+        if self._unmeasured is not None:
+            found = self._failed_too(found, "metrics", self._unmeasured)
         return found
+
+    def _failed_too(self, found: Message, what: str, error: BenchproofError) -> Message:
+        failed = self._unfinished(FAILED, f"{what} failed", [f"benchproof: {error}"])
+        told = (*found.lines, found.where) if found.lines else ()
+        code = FAILED if found.standing is not None else found.code
+        return replace(failed, code=code, lines=(*told, *failed.lines))
 
     def _purge(self, keep: int) -> None:
         """Delete what is beyond the reports to be kept, and name it in the log."""
@@ -182,14 +192,13 @@ class Run:
     def _end(self, found: Message) -> int:
         told = self._before.told if self._before.told_of == self._label else ()
         left = found.unless_told(told)
-        print(left.text, end="", flush=True)
+        heard = printed(left.text)
         self._log.say(left.text.splitlines())
-        if found.standing is not None:
+        if found.standing is not None and heard:
             self._status = replace(self._status, told=found.lines, told_of=self._label)
-        said = left.lines[0] if left.lines else ""
-        complete = found.standing == OK
-        now = self._clock()
-        ended = self._status.ended(left.code, now, complete=complete, subject=said, next=left.next)
+        first = left.lines[0] if left.lines else ""
+        now, complete = self._clock(), self._complete
+        ended = self._status.ended(left.code, now, complete=complete, subject=first, next=left.next)
         self._write(ended)
         return left.code
 
@@ -200,7 +209,21 @@ class Run:
     def _write(self, now: status.Status) -> None:
         status.write(self._results, now)
         if self._plan.prometheus is not None:
-            metrics.write(self._plan.prometheus, now, self._config.results)
+            try:
+                metrics.write(self._plan.prometheus, now, str(self._results.absolute()))
+            except BenchproofError as error:  # no reason to audit nothing
+                self._unmeasured = error
+
+
+def printed(text: str) -> bool:
+    """Print a text, and return whether it arrived: a mail program may be gone, or a disk be full."""
+    try:
+        print(text, end="", flush=True)
+    except OSError:
+        # What is left in the buffer would be written at the end of the process, and change its exit code.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
 
 
 def _latest(results: Path) -> str | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -314,6 +316,7 @@ def test_news_are_told_even_if_nothing_can_be_deleted(
     assert lines[0] == f"benchproof {DAY}: {first}"
     assert "Permission denied" in lines[-2]
     assert lines[-1].startswith("Log: ")
+    assert stage.status().succeeded_at is not None  # the report is there
 
 
 def test_acceptances_are_read_before_an_audit_is_made(stage: Stage, capsys: Said) -> None:
@@ -370,6 +373,51 @@ def test_a_disk_that_fills_at_the_end_hides_no_news(
 
 
 def test_the_status_goes_to_prometheus_as_well(stage: Stage) -> None:
+    """Under the folder's whole name: two schedules of one host must not tell of the same series."""
     stage.does = stage.report(found=["f1"])
     stage.run(prometheus=stage.folder / "b.prom")
-    assert 'exit_code{results="results"} 10' in (stage.folder / "b.prom").read_text()
+    line = f'exit_code{{results="{stage.results}"}} 10'
+    assert line in (stage.folder / "b.prom").read_text()
+
+
+@pytest.mark.parametrize(
+    ("found", "first"), [(["f1"], "1 new failure (1 critical)"), ([], "metrics failed")]
+)
+def test_metrics_that_cannot_be_written_cost_no_audit(
+    stage: Stage, capsys: Said, found: list[str], first: str
+) -> None:
+    (stage.folder / "file").write_text("")
+    stage.does = stage.report(found=found)
+    assert stage.run(prometheus=stage.folder / "file" / "b.prom") == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"benchproof {DAY}: {first}"
+    assert "b.prom: cannot be written" in lines[-2]
+    ended = stage.status()
+    assert (ended.state, ended.exit_code) == ("ended", 1)
+    assert ended.succeeded_at == "2026-01-15T03:00:00Z"
+
+
+def test_what_nobody_could_hear_is_said_again(
+    stage: Stage, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.does = stage.report(found=["f1"])
+    with monkeypatch.context() as deaf:
+        deaf.setattr(running, "printed", lambda text: False)
+        assert stage.run() == 10
+    assert stage.status().state == "ended"
+    assert stage.run() == 10
+    assert "1 new failure" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_behind_the_output_does_not_change_the_exit_code() -> None:
+    text = "import sys; from benchproof.watch.run import printed; sys.exit(10 + printed('news'))"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", text],
+            env={"PYTHONPATH": str(provenance.SCRIPTS)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (10, b"")
