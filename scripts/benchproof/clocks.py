@@ -8,7 +8,7 @@ then newer than what was made of them is settled by their content, which Snakema
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,22 +18,33 @@ from benchproof.vault import clock
 NOTABLE_S = 900.0
 
 
-def to_present(folder: Path, files: Iterable[Path]) -> float:
+def to_present(folder: Path, files: Iterable[Path]) -> tuple[float, list[Path]]:
     """Give files from the future the present, by a folder's clock, as their time; return how far the
-    furthest was ahead, in seconds. One that belongs to somebody else stays as it is.
+    furthest was ahead, in seconds, and those whose time cannot be set: on a disk that is read only, or
+    somebody else's.
     """
-    furthest, now = 0.0, clock(folder)
+    furthest, stuck, now = 0.0, [], clock(folder)
     for path in files:
-        with suppress(OSError):
+        with suppress(FileNotFoundError):
             ahead = path.stat().st_mtime - now
-            if ahead > 0:
+            if ahead <= 0:
+                continue
+            try:
                 os.utime(path, (now, now))
-                furthest = max(furthest, ahead)
-    return furthest
+            except OSError:
+                stuck.append(path)
+            furthest = max(furthest, ahead)
+    return furthest, stuck
 
 
-def warning(ahead: float) -> str | None:
-    """Return what is worth saying of files that were so far ahead; None when it is little."""
+def warning(ahead: float, stuck: Sequence[Path] = ()) -> str | None:
+    """Return what is worth saying of files that were so far ahead; None when it is little and is over."""
+    if stuck:
+        return (
+            f"benchproof: {stuck[0]} is from the future, by up to {ahead / 3600:.1f} hours, and its time "
+            f"cannot be set ({len(stuck)} such files): jobs that read it fail until then. Give it the "
+            "present (touch) as its owner, or read a copy of it."
+        )
     if ahead <= NOTABLE_S:
         return None
     return (

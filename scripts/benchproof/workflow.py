@@ -11,7 +11,6 @@ import os
 import sys
 import threading
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from benchproof.pending import Pending
 from benchproof.recorded import Recorded
 from benchproof.report.seal import is_complete, previous_report
 from benchproof.sources.base import RepoSpec
-from benchproof.vault import Vault, partial, private_folder, read_json, sweep, write_json
+from benchproof.vault import Vault, discard, partial, private_folder, read_json, sweep, write_json
 
 DAY = configuration.DAY
 #: Protocols of the stages that ask the world: an edit of code must not ask it again, a bump here does.
@@ -67,6 +66,7 @@ class Audit:
         self._pending = Pending(self.vault, self.config, self._work, Path(self.out))
         self.past = Plan(self.config, self.result("pins"), self.code)
         self._parts: int | None = None
+        self._warned: str | None = None
 
     @classmethod
     def open(cls, raw: Mapping[str, Any]) -> Audit:
@@ -235,9 +235,9 @@ class Audit:
 
     def prepare(self, dry_run: bool) -> None:
         """Before the DAG: mark what is to be asked again, unless another run lives or nothing will run."""
-        if self._lease.held_by_other():
-            return
         try:
+            if self._lease.held_by_other():
+                return
             if self.recorded:
                 self.recorded.verify()
                 if not dry_run:
@@ -264,9 +264,9 @@ class Audit:
             *(path for path in self._work.rglob("*") if path.is_file()),
             *provenance.CLAIMS.parent.glob("*.yaml"),
         ]
-        told = clocks.warning(clocks.to_present(self.vault.root, inputs))
-        if told:
-            print(told, file=sys.stderr)
+        self._warned = clocks.warning(*clocks.to_present(self.vault.root, inputs))
+        if self._warned:
+            print(self._warned, file=sys.stderr)
 
     def begin(self, targets: Collection[str] = (), jobs: str | None = None) -> None:
         """At the start of a run: take the lease, refuse to rewrite a finished date, keep the config.
@@ -318,7 +318,7 @@ class Audit:
             lines += [
                 f"benchproof: {path.stem} failed: {message} (log: {path})" for message in said[-1:]
             ]
-        _last_words([*lines, *self._ended_badly()] or [self._unsaid()])
+        _last_words([*lines, *self._ended_badly()] or [self._warned or self._unsaid()])
 
     def _ended_badly(self) -> list[str]:
         """Return a line for each job that the cluster ended or lost: Snakemake doesn't say why."""
@@ -472,8 +472,7 @@ def _is_full(folder: Path) -> bool:
     except OSError as error:
         return is_no_space(error)
     finally:
-        with suppress(OSError):
-            probe.unlink(missing_ok=True)
+        discard(probe)
     return False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from pathlib import Path
@@ -20,23 +21,33 @@ def test_only_the_future_is_brought_to_the_present(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"")
         os.utime(tmp_path / name, (now + ahead,) * 2)
     paths = [tmp_path / name for name in (*moved, "absent")]
-    furthest = clocks.to_present(tmp_path, paths)
+    furthest, stuck = clocks.to_present(tmp_path, paths)
     assert furthest == pytest.approx(86_400, abs=60)
     times = {path.name: path.stat().st_mtime - now for path in paths if path.exists()}
     assert [times["past"], times["now"]] == pytest.approx([-86_400, -1])
     assert all(-1 < times[name] < 60 for name in ("soon", "tomorrow"))
     assert sorted(os.listdir(tmp_path)) == sorted(moved)
-    assert clocks.to_present(tmp_path, paths) == 0
+    assert stuck == []
+    assert clocks.to_present(tmp_path, paths) == (0, [])
 
 
-def test_one_that_is_somebody_elses_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EROFS])
+def test_one_that_is_somebody_elses_stays_and_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """Snakemake then fails every job that reads it, and our last words are for those who must mend it."""
+
     def refused(*_: object) -> None:
-        raise PermissionError
+        raise OSError(number, os.strerror(number))
 
     (tmp_path / "x").write_bytes(b"")
-    os.utime(tmp_path / "x", (time.time() + 5000,) * 2)
+    os.utime(tmp_path / "x", (time.time() + 5400,) * 2)
     monkeypatch.setattr(os, "utime", refused)
-    assert clocks.to_present(tmp_path, [tmp_path / "x"]) == 0
+    furthest, stuck = clocks.to_present(tmp_path, [tmp_path / "x", tmp_path / "absent"])
+    assert stuck == [tmp_path / "x"]
+    told = clocks.warning(furthest, stuck)
+    assert told is not None
+    assert f"{tmp_path / 'x'} is from the future, by up to 1.5 hours" in told
 
 
 @pytest.mark.parametrize(

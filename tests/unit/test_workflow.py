@@ -8,6 +8,7 @@ import errno
 import json
 import os
 import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import yaml
 
 from benchproof import config, provenance, workflow
 from benchproof.cli import DEFAULTS
+from benchproof.errors import VaultError
 from benchproof.lease import MARK, Lease
 from benchproof.outputs import ERROR_MARK
 from benchproof.vault import write_json
@@ -468,6 +470,47 @@ def test_nested_processes_see_what_the_main_one_saw() -> None:
 def test_shards_are_no_choice_of_snapshots() -> None:
     assert audit(shards=1).chosen == audit(shards=9).chosen
     assert audit(shards=1).config.content_digest() == audit(shards=9).config.content_digest()
+
+
+def test_a_file_from_the_future_that_stays_so_is_the_last_word_when_nothing_else_is(
+    monkeypatch: pytest.MonkeyPatch,
+    said: list[Callable[[], object]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """BR-52: Snakemake fails what reads it, and our job has nothing to say."""
+    claims = Path("config/claims.yaml")
+    claims.parent.mkdir()
+    claims.write_text("claims: []")
+    os.utime(claims, (time.time() + 86_400,) * 2)
+    monkeypatch.setattr("benchproof.provenance.CLAIMS", claims)
+
+    def refused(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    made = audit()
+    monkeypatch.setattr(os, "utime", refused)
+    made.prepare(dry_run=False)
+    assert "config/claims.yaml is from the future" in capsys.readouterr().err
+    made.fail()
+    assert "config/claims.yaml is from the future" in last_words(said, capsys)
+
+
+@pytest.mark.parametrize("call", ["held_by_other", "_bring_to_present"])
+def test_a_vault_where_nothing_can_be_written_ends_with_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], call: str
+) -> None:
+    made = audit()
+
+    def refused(*_: object) -> bool:
+        raise VaultError("resources: nothing can be written here (no space).")
+
+    monkeypatch.setattr(Lease if call == "held_by_other" else Audit, call, refused)
+    with pytest.raises(SystemExit):
+        made.prepare(dry_run=False)
+    assert (
+        capsys.readouterr().err
+        == "benchproof: resources: nothing can be written here (no space).\n"
+    )
 
 
 # --- without room --------------------------------------------------------------------------------
