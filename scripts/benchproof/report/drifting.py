@@ -78,7 +78,11 @@ def judged(folder: Path, new: Path, fail_on: Collection[str], acceptances: Path)
 
 
 def is_complete(report: Report) -> bool:
-    """True when nothing of a report stayed unknown, by its seal or else by its rows."""
+    """True when nothing of a report stayed unknown, by its seal or else by its rows, and none of its
+    tables is damaged.
+    """
+    if report.notes:
+        return False
     if report.complete is not None:
         return report.complete
     if report.pins.keys() - report.read:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchproof import jsontext
 from benchproof.analysis.drift.causes import Range
+from benchproof.analysis.drift.frames import Row
 from benchproof.analysis.drift.views import Report
 from benchproof.errors import (
     Absent,
@@ -59,37 +60,41 @@ def ranges(
 def graders(
     vault: Vault | None, old: Report, new: Report, equal: Iterable[str]
 ) -> tuple[dict[tuple[str, str], bool], int]:
-    """Return of changed evaluations, by repository and path, whether the grader changed, as far as the
-    vault holds both versions; and of how many it does not.
+    """Return of changed evaluations, by repository and later path, whether the grader changed, as far as the
+    vault holds both versions; and of how many it does not. One that was edited and moved is known by its id.
 
     The graders are compared and forgotten: what they say leaves the vault in no form.
     """
     found: dict[tuple[str, str], bool] = {}
     missing = 0
-    blobs = [
-        {(r["repo"], r["path"]): r.get("blob_sha") for r in report.rows("evals")}
-        for report in (old, new)
-        if "evals" not in equal
-    ]
-    changed = [
-        p for p in (blobs[0] if blobs else ()) if blobs[1].get(p, blobs[0][p]) != blobs[0][p]
-    ]
-    for repo in sorted({repo for repo, _ in changed}):
-        paths = [path for name, path in changed if name == repo]
+    edits = [] if "evals" in equal else _edits(old.rows("evals"), new.rows("evals"))
+    for repo in sorted({row["repo"] for row, _ in edits}):
+        mine = [(was, now) for was, now in edits if was["repo"] == repo]
         try:
             if vault is None:
                 raise VaultError("no vault")
-            rules = [
-                _rules(vault, repo, report.commit(repo), {side[repo, path] for path in paths})
-                for report, side in zip((old, new), blobs, strict=True)
-            ]
+            before, after = (
+                _rules(vault, repo, report.commit(repo), {row.get("blob_sha") for row in rows})
+                for report, rows in zip((old, new), zip(*mine, strict=True), strict=True)
+            )
         except (VaultError, ProofError):
-            missing += len(paths)
+            missing += len(mine)
             continue
-        for path in paths:
-            mine, theirs = (rule[side[repo, path]] for rule, side in zip(rules, blobs, strict=True))
-            found[repo, path] = mine != theirs
+        for was, now in mine:
+            found[repo, now["path"]] = before[was.get("blob_sha")] != after[now.get("blob_sha")]
     return found, missing
+
+
+def _edits(old: Sequence[Row], new: Sequence[Row]) -> list[tuple[Row, Row]]:
+    """Return the rows of each evaluation whose file has other bytes now, at its path or elsewhere."""
+    before, after = ({(r["repo"], r["path"]): r for r in rows} for rows in (old, new))
+    pairs = [(before[place], after[place]) for place in before if place in after]
+    gone, come = (
+        {(r["repo"], r.get("eval_id")): r for place, r in side.items() if place not in other}
+        for side, other in ((before, after), (after, before))
+    )
+    pairs += [(gone[name], come[name]) for name in gone if name in come and name[1] is not None]
+    return [(was, now) for was, now in pairs if was.get("blob_sha") != now.get("blob_sha")]
 
 
 def _rules(

@@ -127,6 +127,19 @@ def test_a_report_is_complete_by_its_seal_or_else_by_its_rows(
     assert is_complete(report("x", rows, complete=complete)) is said
 
 
+def test_a_report_with_a_damaged_table_is_not_complete(
+    pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """Its seal is older than the damage; what was not compared must not pass for nothing new."""
+    new = written(tmp_path / "2026-01-03", published())
+    (new / "runs.parquet").write_bytes(b"PAR1")
+    folder = tmp_path / "out"
+    write(compared(pair[0], new, None, None), folder)
+    accepted = tmp_path / "accepted.yaml"
+    accepted.write_text("accepted: []")
+    assert judged(folder, new, ["critical"], accepted).code == 20
+
+
 def test_the_earlier_report_is_the_newest_complete_one(tmp_path: Path) -> None:
     for day, complete in (("2026-01-01", True), ("2026-01-05", True), ("2026-01-09", False)):
         written(tmp_path / day, published(evals=1), complete=complete)

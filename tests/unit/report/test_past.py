@@ -117,6 +117,20 @@ def test_graders_are_compared_and_forgotten(
     assert compared(vault, blobs) == ({(REPO, PATH): changed}, 0)
 
 
+@pytest.mark.parametrize(("value", "changed"), [({"a": 2}, True), ({"a": 1}, False)])
+def test_an_evaluation_that_was_edited_and_moved_is_known_by_its_id(
+    tmp_path: Path, value: Any, changed: bool
+) -> None:
+    vault = Vault(tmp_path)
+    old = saved(vault, OLD, {"grader": {"a": 1}})
+    new = saved(vault, NEW, {"grader": value, "task": "x"})
+    sides = [
+        report(c, edited(published(c), "evals", {"path": PATH}, blob_sha=sha, path=path))
+        for c, sha, path in ((OLD, old, PATH), (NEW, new, "evals/elsewhere.json"))
+    ]
+    assert past.graders(vault, *sides, ()) == ({(REPO, "evals/elsewhere.json"): changed}, 0)
+
+
 def test_what_the_vault_lacks_is_counted(tmp_path: Path) -> None:
     vault = Vault(tmp_path)
     blobs = [saved(vault, OLD, {"grader": 1}), "9" * 40]

@@ -48,9 +48,14 @@ class Diff:
         return key_text(self.key) if self.row else ""
 
     @property
+    def of_a_row(self) -> bool:
+        """True for a change of a row as a whole, which may have changed columns beside it."""
+        return self.change in ("renamed", "added")
+
+    @property
     def shown(self) -> Sequence[str | None]:
         """The columns that get a row in the drift table; None for the row as a whole."""
-        if self.change == "renamed":
+        if self.of_a_row:
             return (None, *self.columns)
         return self.columns or (None,)
 

@@ -27,7 +27,13 @@ SKIPPED: Final[Mapping[str, frozenset[str]]] = {
     "data_findings": frozenset({"commit_sha"}),
 }
 #: Columns whose null says that nobody looked.
-_NULL_IS_UNKNOWN: Final = {"tree": ("size", "lfs_size"), "pins": ("repo_id",)}
+_NULL_IS_UNKNOWN: Final[Mapping[str, Collection[str]]] = {
+    "tree": ("size", "lfs_size"),
+    "pins": ("repo_id",),
+    "objects": ("etag", "last_modified"),  # a server or a proxy may leave them out
+}
+#: What says of a handle's data that they cannot be had; the columns that are empty then say no more.
+_OF_THE_ANSWER: Final = frozenset({"status", "reason", "http_status", "n_evals"})
 #: What of a file's row says nothing new while its blob is the same: it depends on what was read.
 _OF_THE_BLOB: Final = {"size", "lfs_size", "kind"}
 #: Of long tables, the columns that rows are judged by.
@@ -173,6 +179,8 @@ def _of_table(
 def _telling(table: str, old: Row, new: Row, columns: Sequence[str]) -> tuple[str, ...]:
     """Return those of the columns that say something: not those that somebody merely looked at now."""
     unknown = _NULL_IS_UNKNOWN.get(table, ())
+    if table in HANDLES and "status" in columns:
+        unknown = set(columns) - _OF_THE_ANSWER
     told = [c for c in columns if c not in unknown or None not in (old[c], new[c])]
     if table == "tree" and old.get("blob_sha") == new.get("blob_sha"):
         told = [
@@ -204,9 +212,12 @@ def _renamed(table: str, old: Row, new: Row) -> Diff:
 
 
 def _add_graders(diffs: Sequence[Diff], graders: Mapping[tuple[str, str], bool]) -> None:
-    """Say of each changed evaluation whose grader is another one that it is: never what it says."""
+    """Say of each evaluation whose grader is another one that it is, at its path or where an edited one
+    stands now: never what it says.
+    """
     for diff in diffs:
-        if diff.table == "evals" and diff.change == "changed" and graders.get(diff.key[:2]):
+        edited = diff.table == "evals" and diff.change in ("changed", "added")
+        if edited and graders.get(diff.key[:2]):
             diff.columns = (*diff.columns, "grader")
 
 
@@ -244,7 +255,7 @@ def rows_of(diff: Diff) -> list[dict[str, Any]]:
         {
             "table": diff.table,
             "key": diff.key_text,
-            "change": "changed" if diff.change == "renamed" and column else diff.change,
+            "change": "changed" if diff.of_a_row and column else diff.change,
             "column": column,
             "old": text(diff.was(column)) if column else None,
             "new": text(diff.now(column)) if column else None,

@@ -162,10 +162,16 @@ RULES: Final[tuple[Kind, ...]] = (
         test=_eval_is_kept,
     ),
     # evaluations
+    Kind(
+        "critical",
+        "evals",
+        "an evaluation's grader changed",
+        ("changed", "added"),
+        columns=("grader",),
+    ),
     Kind("major", "evals", "an evaluation is gone", _GONE),
     Kind("minor", "evals", "an evaluation is new", _NEW),
     Kind("minor", "evals", "an evaluation's file moved", ("renamed",)),
-    Kind("critical", "evals", "an evaluation's grader changed", columns=("grader",)),
     Kind(
         "critical",
         "evals",

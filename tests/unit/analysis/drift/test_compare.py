@@ -108,6 +108,29 @@ def test_what_somebody_merely_read_of_a_file_is_no_change_of_it() -> None:
     assert drift(published(), new).rows == []
 
 
+@pytest.mark.parametrize(
+    ("table", "status", "why"),
+    [
+        ("objects", "denied", "an object cannot be had any more"),
+        ("objects", "missing", "an object cannot be had any more"),
+    ],
+)
+def test_data_that_cannot_be_had_are_not_said_to_have_other_bytes(
+    table: str, status: str, why: str
+) -> None:
+    nothing = dict.fromkeys(("size_bytes", "etag", "container", "last_modified"))
+    handle = {"handle": "latch://1.node"}
+    found = drift(published(), edited(published(), table, handle, status=status, **nothing))
+    assert [(r["column"], r["severity"]) for r in found.rows] == [("status", "critical")]
+    assert [group.why for group in found.groups] == [why]
+
+
+def test_an_etag_that_a_server_left_out_is_no_other_object() -> None:
+    handle = {"handle": "latch://1.node"}
+    without = edited(published(), "objects", handle, etag=None)
+    assert drift(published(), without).rows == drift(without, published()).rows == []
+
+
 # -- renames ----------------------------------------------------------------------------------------------
 
 
@@ -613,3 +636,14 @@ def test_a_changed_grader_is_told_from_other_edits_without_its_values(
         [("grader", None, None)] if changed else []
     )
     assert min(rows, key=lambda r: r["severity"])["severity"] == severity
+
+
+def test_a_grader_that_changed_while_its_file_moved_is_told_beside_the_move() -> None:
+    new = edited(published(), "evals", {"eval_id": "e1"}, path="evals/x.json", blob_sha=blob(7))
+    found = drift(published(), moved(new), graders={(REPO, "evals/x.json"): True})
+    rows = [r for r in found.rows if r["table"] == "evals"]
+    assert {(r["change"], r["column"], r["severity"]) for r in rows} == {
+        ("removed", None, "major"),
+        ("added", None, "minor"),
+        ("changed", "grader", "critical"),
+    }
