@@ -18,11 +18,12 @@ import threading
 import time
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from benchproof import cluster
-from benchproof.errors import ClusterError, LeaseHeld, VaultError, why
+from benchproof.errors import BenchproofError, LeaseHeld, VaultError, why
 from benchproof.vault import clock, private_folder, write_json
 
 #: Environment variable that marks every process of a run, so that its orphans can be found.
@@ -91,16 +92,18 @@ class Lease:
     def release(self) -> None:
         """Give the lease up if it is ours; it stays with jobs that could not be ended, for the next run."""
         self._stop.set()
+        try:
+            self._give_up()
+        except BenchproofError as error:
+            print(f"benchproof: {error}", file=sys.stderr)
+
+    def _give_up(self) -> None:
         holder = self._read()
         if not self._acquired or holder.get("token") != self._token:
             return
         jobs = holder.get("jobs")
-        try:
-            if isinstance(jobs, str):
-                cluster.cancel(jobs)
-        except ClusterError as error:
-            print(f"benchproof: {error}", file=sys.stderr)
-            return
+        if isinstance(jobs, str):
+            cluster.cancel(jobs)
         if self._created:
             self._path.unlink(missing_ok=True)
         elif jobs is not None:
@@ -116,23 +119,32 @@ class Lease:
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
             return False
+        except OSError as error:
+            raise self._unwritable(error) from None
         me = {"token": self._token, "host": socket.gethostname(), "pid": os.getpid()}
         try:
             with os.fdopen(descriptor, "w") as handle:
                 json.dump({**me, "started": _started(os.getpid()), "jobs": jobs}, handle)
         except OSError as error:
             self._path.unlink(missing_ok=True)
-            raise VaultError(
-                f"{self._path}: cannot be written ({why(error)}); free room there and run again."
-            ) from None
+            raise self._unwritable(error) from None
         self._created = True
         return True
+
+    def _unwritable(self, error: OSError) -> VaultError:
+        return VaultError(
+            f"{self._path}: cannot be written ({why(error)}); free room or permissions there and run again."
+        )
 
     def _read(self) -> dict[str, Any]:
         try:
             holder = json.loads(self._path.read_text())
         except (FileNotFoundError, ValueError):
             return {}
+        except OSError as error:  # not readable is not gone: nobody may take it over
+            raise VaultError(
+                f"{self._path}: cannot be read ({why(error)}); nothing was touched."
+            ) from None
         return holder if isinstance(holder, dict) else {}
 
     def _alive(self, holder: dict[str, Any]) -> bool:
@@ -168,12 +180,12 @@ class Lease:
 
     def _keep(self) -> None:
         while not self._stop.wait(TOUCH_EVERY_S):
-            if self._read().get("token") != self._token:
-                return  # given up, or lost to another host while this one was suspended
-            try:
+            # A file server that stalls, or a rival that holds it for a moment, is no reason to stop for good.
+            with suppress(OSError, VaultError):
+                token = self._read().get("token", self._token)
+                if token != self._token:
+                    return  # lost to another host while this one was suspended
                 os.utime(self._path)
-            except OSError:
-                return
 
 
 def end_leftovers(holder: Mapping[str, Any]) -> int:

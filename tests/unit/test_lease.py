@@ -189,6 +189,61 @@ def test_the_holder_touches_its_lease(root: Path, monkeypatch: pytest.MonkeyPatc
     held.release()
 
 
+@pytest.mark.parametrize("call", ["utime", "read_text"])
+def test_a_file_server_that_stalls_ends_no_touching(
+    root: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    """Else the lease of a living run is stale on other hosts five minutes later."""
+    monkeypatch.setattr(lease, "TOUCH_EVERY_S", 0.02)
+    owner = Path if call == "read_text" else os
+    real, failed = getattr(owner, call), []
+
+    def stalled(path: Any, *rest: Any) -> Any:
+        if threading.current_thread().name == "lease" and len(failed) < 3:
+            failed.append(1)
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+        return real(path, *rest)
+
+    monkeypatch.setattr(owner, call, stalled)
+    held = other(monkeypatch, root, "first")
+    held.acquire()
+    os.utime(root / "lease.json", (1, 1))
+    deadline = time.monotonic() + 10
+    while (root / "lease.json").stat().st_mtime < 2 or len(failed) < 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    held.release()
+
+
+def test_a_lease_that_cannot_be_read_is_nobodys_to_take(
+    first: Lease, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = other(monkeypatch, root, "second")
+
+    def refused(*_: object) -> str:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    with monkeypatch.context() as unreadable:
+        unreadable.setattr(Path, "read_text", refused)
+        with pytest.raises(VaultError, match="cannot be read"):
+            second.acquire()
+    assert holder(root)["token"] == "first"
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.ENOSPC, errno.EACCES])
+def test_a_place_for_no_lease_is_said(
+    root: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    root.mkdir()
+
+    def refused(*_: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "open", refused)
+    with pytest.raises(VaultError, match=r"lease\.json: cannot be written"):
+        Lease(root).acquire()
+
+
 def test_a_run_that_lost_its_lease_does_not_keep_another_ones_alive(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
