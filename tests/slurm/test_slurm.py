@@ -71,11 +71,7 @@ def local(
 def _tidy() -> Iterator[None]:
     """Each test begins with two good nodes, and leaves neither a run nor a job."""
     if HOME:
-        for node in ("node1", "node2"):
-            subprocess.run(
-                ["scontrol", "update", f"nodename={node}", "state=resume"],
-                check=False, capture_output=True,
-            )  # fmt: skip
+        resume()
         EARLIER.append(len(recorded()))
     yield
     while STARTED:
@@ -118,6 +114,13 @@ def submitted(bench: Bench) -> list[dict[str, str]]:
 
 def scontrol(*arguments: str) -> None:
     subprocess.run(["scontrol", *arguments], check=True, capture_output=True)
+
+
+def resume() -> None:
+    """Bring both nodes back; Slurm refuses that for one that is well."""
+    for node in ("node1", "node2"):
+        command = ["scontrol", "update", f"nodename={node}", "state=resume"]
+        subprocess.run(command, check=False, capture_output=True)
 
 
 def until(what: Callable[[], bool]) -> None:
@@ -227,7 +230,7 @@ def test_a_cancelled_job_and_a_node_that_goes_down(bench: Bench, local: dict[str
     try:
         finish(process)
     finally:
-        scontrol("update", f"nodename={node}", "state=resume")
+        resume()
     assert content(bench.out) == local
     states = [job["JobState"] for job in submitted(bench)]
     assert states[0] == "CANCELLED"
@@ -244,7 +247,7 @@ def test_a_drained_cluster_is_waited_for(bench: Bench) -> None:
         time.sleep(12)  # several looks at the queue
         assert [job.state for job in cluster.leftovers(name)] == ["PENDING"]
     finally:
-        scontrol("update", "nodename=node1,node2", "state=resume")
+        resume()
     finish(process)
     assert [job["JobState"] for job in submitted(bench)] == ["COMPLETED"]
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchproof.errors import Absent, AbsentStatus, BenchproofError, Cause, Unreachable, VaultError
-from benchproof.http.transport import certificates
 from benchproof.vault import PRIVATE, private_file
 
 #: git's own words about the last failure, kept in the vault: they may hold a URL.
@@ -172,7 +171,7 @@ class Git:
     def _environment(self, network: bool) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not _DROPPED.match(name)}
         return (
-            _trusting(kept)
+            (_trusting(kept) if network else {})
             | kept
             | {
                 "HOME": str(self._home),
@@ -274,6 +273,10 @@ class Objects:
 
 def _trusting(environ: Mapping[str, str]) -> dict[str, str]:
     """Return what makes git trust whom our other requests trust; its own variables go before."""
+    from benchproof.http.transport import (
+        certificates,
+    )  # requests takes 0.15 s; every start imports this
+
     name = certificates(environ)
     if name is None or {"GIT_SSL_CAINFO", "GIT_SSL_CAPATH"} & set(environ):
         return {}
