@@ -253,10 +253,10 @@ def test_a_drained_cluster_is_waited_for(bench: Bench) -> None:
 
 
 def test_a_job_without_enough_memory_gets_more(bench: Bench, local: dict[str, bytes]) -> None:
-    audit(bench, "regrade", "--default-resources", "mem_mb=200*attempt**3", "runtime=5")
+    audit(bench, "regrade", "--default-resources", "mem_mb=100*attempt**3", "runtime=5")
     jobs = submitted(bench)
     assert [job["JobState"] for job in jobs] == ["FAILED", "COMPLETED"]
-    assert ["mem=200M" in jobs[0]["Tres"], "mem=1600M" in jobs[1]["Tres"]] == [True, True]
+    assert ["mem=100M" in jobs[0]["Tres"], "mem=800M" in jobs[1]["Tres"]] == [True, True]
     assert content(bench.out)["runs.parquet"] == local["runs.parquet"]
 
 
@@ -276,7 +276,7 @@ def test_a_job_over_its_time_gets_more(bench: Bench, local: dict[str, bytes]) ->
 def test_a_job_that_never_succeeds_is_tried_three_times(bench: Bench) -> None:
     """Bounded, and said: the nested snakemakes do not multiply the tries."""
     done = bench.run(
-        "regrade", *PROFILE, "--default-resources", "mem_mb=200", "runtime=5", cores=1, timeout=600
+        "regrade", *PROFILE, "--default-resources", "mem_mb=100", "runtime=5", cores=1, timeout=600
     )
     assert done.returncode == 1
     assert [job["JobState"] for job in submitted(bench)] == ["FAILED"] * 3
