@@ -42,8 +42,8 @@ PROFILE = (
     "--latency-wait",
     "5",
 )
-#: Submissions that the family costs: what rests on its commits, and what rests on its data too.
-SUBMISSIONS = 2
+#: Submissions that the family costs: what rests on its commits, what opens its data, what rests on both.
+SUBMISSIONS = 3
 PATIENCE_S = 240
 STARTED: list[subprocess.Popen[str]] = []
 #: How many jobs Slurm had recorded when a test began: pytest may reuse its folder.
@@ -152,7 +152,7 @@ def finish(process: subprocess.Popen[str]) -> None:
     assert process.wait(timeout=900) == 0
 
 
-def test_the_same_bytes_for_two_submissions(bench: Bench, local: dict[str, bytes]) -> None:
+def test_the_same_bytes_for_three_submissions(bench: Bench, local: dict[str, bytes]) -> None:
     """Content tables as on one machine; only the login node asks the world; nothing is left behind."""
     audit(bench)
     assert content(bench.out) == local
@@ -166,7 +166,7 @@ def test_the_same_bytes_for_two_submissions(bench: Bench, local: dict[str, bytes
 
 
 def test_the_whole_planted_family(tmp_path: Path) -> None:
-    """1,057 runs, planted faults, a snapshot that is fetched and opened: also two submissions."""
+    """1,057 runs, planted faults, a snapshot that is fetched and opened: no more submissions."""
     family = build_family(tmp_path / "family", planted=True)
     with Upstream(family.root, family=family) as upstream:
         chosen = settings(family, upstream, fetch={"select": "smallest"})
@@ -204,7 +204,7 @@ def test_stages_that_ask_the_world_may_go_to_a_partition(
     audit(bench, *own_profile(tmp_path / "mine"))
     assert content(bench.out) == local
     jobs = submitted(bench)
-    assert sorted(job["Partition"] for job in jobs) == ["compute"] * 2 + ["transfer"] * 2
+    assert sorted(job["Partition"] for job in jobs) == ["compute"] * SUBMISSIONS + ["transfer"] * 2
 
 
 def test_snapshots_may_be_fetched_there_too(bench: Bench, tmp_path: Path) -> None:

@@ -196,7 +196,8 @@ def test_a_file_server_that_stalls_ends_no_touching(
     """Else the lease of a living run is stale on other hosts five minutes later."""
     monkeypatch.setattr(lease, "TOUCH_EVERY_S", 0.02)
     owner = Path if call == "read_text" else os
-    real, failed = getattr(owner, call), []
+    real = getattr(owner, call)
+    failed: list[Any] = []
 
     def stalled(path: Any, *rest: Any) -> Any:
         if threading.current_thread().name == "lease" and len(failed) < 3:

@@ -10,8 +10,8 @@ import yaml
 from benchproof.workflow import PROTOCOLS
 from conftest import ROOT
 
-#: Rules whose jobs are as many as the user asks for: each is a submission of its own.
-ALONE = {"grade_share"}
+#: Rules whose jobs are submissions of their own: as many as the user asks for, and one behind a checkpoint.
+ALONE = {"grade_share", "inspect_snapshots"}
 
 
 def profile(name: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from benchproof.vault import Vault, private_folder, write_json
 class Step:
     """A rule: the tables it reads beside pins and content, those it writes, whether it hands findings on.
 
-    `joins` are its inputs from jobs that share the recorded runs: one job derives a commit, so they are empty.
+    `joins` are its inputs from jobs that share the recorded runs: empty, since one job derives a commit.
     """
 
     rule: str

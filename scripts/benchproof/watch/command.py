@@ -37,8 +37,8 @@ def run(options: argparse.Namespace, configured: Callable[[], config.Config]) ->
             lease.release()
     except BenchproofError as error:
         code = message.USAGE if isinstance(error, ConfigError) else 1
-        why = "not started" if code == message.USAGE else "failed"
-        printed(message.unfinished(os.environ[DAY], code, why, [f"benchproof: {error}"]).text)
+        heading = "not started" if code == message.USAGE else "failed"
+        printed(message.unfinished(os.environ[DAY], code, heading, [f"benchproof: {error}"]).text)
         return code
 
 
