@@ -128,7 +128,10 @@ def test_an_evaluation_that_was_edited_and_moved_is_known_by_its_id(
         report(c, edited(published(c), "evals", {"path": PATH}, blob_sha=sha, path=path))
         for c, sha, path in ((OLD, old, PATH), (NEW, new, "evals/elsewhere.json"))
     ]
-    assert past.graders(vault, sides[0], sides[1], ()) == ({(REPO, "evals/elsewhere.json"): changed}, 0)
+    assert past.graders(vault, sides[0], sides[1], ()) == (
+        {(REPO, "evals/elsewhere.json"): changed},
+        0,
+    )
 
 
 def test_what_the_vault_lacks_is_counted(tmp_path: Path) -> None:
