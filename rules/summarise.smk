@@ -81,7 +81,7 @@ rule check_claims:
     input:
         claimed_tables,
         pins=AUDIT.result("pins"),
-        claims=f"{workflow.basedir}/config/claims.yaml",
+        claims=ancient(f"{workflow.basedir}/config/claims.yaml"),
     output:
         claims=AUDIT.result("claims"),
     log:
@@ -91,6 +91,7 @@ rule check_claims:
     params:
         audit=AUDIT.params,
         code=AUDIT.code("check_claims"),
+        claims=AUDIT.claims,
     message:
         "claims: what is said of the family, against the tables"
     script:

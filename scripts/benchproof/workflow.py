@@ -152,6 +152,11 @@ class Audit:
         return str(PROTOCOLS[rule]) if rule in PROTOCOLS else provenance.code_digest(rule)
 
     @property
+    def claims(self) -> str:
+        """Return the digest of what is claimed: others are checked again, whatever the time of their file."""
+        return provenance.claims_digest()
+
+    @property
     def params(self) -> dict[str, Any]:
         """What every script is told: the family, the vault, and what goes into a table's metadata."""
         return {

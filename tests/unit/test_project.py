@@ -150,6 +150,23 @@ def test_every_rule_is_named_like_its_script() -> None:
         assert "input:" in block or "output:" in block, name
 
 
+def test_no_rule_makes_anything_again_for_the_time_of_a_file_of_the_project() -> None:
+    """BR-52: copies and checkouts have any time. What counts is a digest among the params."""
+    rules = "\n".join(path.read_text() for path in sorted((ROOT / "rules").glob("*.smk")))
+    blocks = re.split(r"^(?:rule|checkpoint) ", rules, flags=re.MULTILINE)[1:]
+    making = [block for block in blocks if "    output:\n" in block]
+    lines = [
+        line.strip()
+        for block in making
+        for line in block.splitlines()
+        if "workflow.basedir" in line
+    ]
+    assert lines
+    assert [line for line in lines if not re.match(r"\w+=ancient\(", line)] == []
+    claims = next(block for block in making if block.startswith("check_claims:"))
+    assert "        claims=AUDIT.claims,\n" in claims.partition("    params:\n")[2]
+
+
 def test_no_heavy_import_reaches_a_job_that_does_not_need_it() -> None:
     """requests, scipy, Jinja2 and the scanner are imported where they are used, not where they aren't."""
     import subprocess

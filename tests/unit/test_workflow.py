@@ -472,6 +472,19 @@ def test_shards_are_no_choice_of_snapshots() -> None:
     assert audit(shards=1).config.content_digest() == audit(shards=9).config.content_digest()
 
 
+def test_other_claims_are_seen_whatever_the_time_of_their_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    claims = Path("claims.yaml")
+    monkeypatch.setattr("benchproof.provenance.CLAIMS", claims)
+    seen = set()
+    for text in ("claims: []", "claims: [] "):
+        claims.write_text(text)
+        os.utime(claims, (1e9, 1e9))
+        seen.add(audit().claims)
+    assert len(seen) == 2
+
+
 def test_a_file_from_the_future_that_stays_so_is_the_last_word_when_nothing_else_is(
     monkeypatch: pytest.MonkeyPatch,
     said: list[Callable[[], object]],

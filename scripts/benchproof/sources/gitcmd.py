@@ -273,9 +273,8 @@ class Objects:
 
 def _trusting(environ: Mapping[str, str]) -> dict[str, str]:
     """Return what makes git trust whom our other requests trust; its own variables go before."""
-    from benchproof.http.transport import (
-        certificates,
-    )  # requests takes 0.15 s; every start imports this
+    # requests takes 0.15 s to import, and every start of Snakemake imports this module.
+    from benchproof.http.transport import certificates
 
     name = certificates(environ)
     if name is None or {"GIT_SSL_CAINFO", "GIT_SSL_CAPATH"} & set(environ):
