@@ -56,6 +56,11 @@ def is_no_space(error: OSError) -> bool:
     return error.errno in _NO_SPACE
 
 
+def tells_no_space(text: str) -> bool:
+    """True when a text quotes the system's words for it, as programs do that are not ours."""
+    return any(os.strerror(number) in text for number in _NO_SPACE)
+
+
 def why(error: OSError) -> str:
     """Return what an OSError says, in few words and without its path; what has no room says `no space`."""
     if error.errno == errno.ENOSPC:

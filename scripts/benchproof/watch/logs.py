@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from benchproof.errors import VaultError, why
+from benchproof.errors import VaultError, tells_no_space, why
 from benchproof.vault import private_folder
 
 #: So many logs are kept, of our runs and of Snakemake's own, which it never deletes.
@@ -41,9 +41,16 @@ class RunLog:
 
         Snakemake's words stay in the log: they may hold a path or a traceback.
         """
-        text = self.path.read_text(encoding="utf-8", errors="replace")
-        found = [line for line in text.splitlines() if line.startswith("benchproof: ")]
+        lines = self._text().splitlines()
+        found = [line for line in lines if line.startswith("benchproof: ")]
         return list(dict.fromkeys(found[-most:]))
+
+    def lacks_room(self) -> bool:
+        """True when somebody met a full disk: Snakemake can, before a job of ours can say so."""
+        return tells_no_space(self._text())
+
+    def _text(self) -> str:
+        return self.path.read_text(encoding="utf-8", errors="replace")
 
 
 def prune(vault: Path, kept: int = KEPT) -> None:

@@ -117,7 +117,10 @@ class Run:
             lines = ["snakemake does not understand its arguments (those after --)."]
             return self._unfinished(USAGE, "not started", lines)
         if code:
-            last = said or [f"benchproof: snakemake ended with {code} and no word of ours."]
+            full = "no space left; free room and run again" if self._log.lacks_room() else None
+            last = said or [
+                f"benchproof: snakemake ended with {code}: {full or 'no word of ours'}."
+            ]
             return self._unfinished(FAILED, "a job failed", last)
         if not (self._out / SEAL).exists():
             return self._unfinished(INCOMPLETE, "there is no report: see the log", said)

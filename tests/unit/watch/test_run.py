@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -215,7 +217,19 @@ def test_a_failed_job_is_said_in_its_own_words_each_time(stage: Stage, capsys: S
 def test_a_death_without_words_is_said(stage: Stage, capsys: Said) -> None:
     stage.does = lambda: -9
     assert stage.run() == 1
-    assert "snakemake ended with -9" in capsys.readouterr().out
+    assert "snakemake ended with -9: no word of ours." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_a_death_for_lack_of_room_is_said_as_such(stage: Stage, capsys: Said, number: int) -> None:
+    """BR-53: Snakemake meets a full disk before a job of ours does; its path stays in the log."""
+    stage.does = failing(
+        stage, 1, f"OSError: [Errno {number}] {os.strerror(number)}: '/x/.snakemake'"
+    )
+    assert stage.run() == 1
+    said = capsys.readouterr().out
+    assert "snakemake ended with 1: no space left; free room and run again." in said
+    assert "/x/" not in said
 
 
 @pytest.mark.parametrize(
