@@ -226,15 +226,22 @@ def _drift(options: argparse.Namespace) -> int:
         print(drifting.NOTHING.format(label=new.name))
         return OK
     vault = Vault(audit.resources)
-    # Causes come from what the vault has: this command asks nobody.
-    settings = {**audit.merged, "offline": True}
-    with open_http(settings) as http:
-        there = vault.root.is_dir()
-        try:
-            source = open_source(settings, vault, http) if there else None
-        except ConfigError:  # no git here: commits are not known, and all else is
-            source = None
-        drift = drifting.compared(old, new, source, vault if there else None)
+    there = vault.root.is_dir()
+    # Commits that the vault lacks are brought into it, so that causes and rewritten histories are known.
+    brings = there and not audit.merged["offline"] and os.access(vault.root, os.W_OK)
+    settings = {**audit.merged, "offline": not brings}
+    lease = Lease(vault.root)
+    if brings:
+        lease.acquire()
+    try:
+        with open_http(settings) as http:
+            try:
+                source = open_source(settings, vault, http) if there else None
+            except ConfigError:  # no git here: commits are not known, and all else is
+                source = None
+            drift = drifting.compared(old, new, source, vault if there else None)
+    finally:
+        lease.release()
     folder = drifting.place(results, old, new)
     drifting.write(drift, folder)
     verdict = drifting.judged(folder, new, audit.merged["drift"]["fail_on"], Path(options.accepted))

@@ -159,11 +159,29 @@ def test_the_command_works_without_a_vault_and_for_folders_that_were_moved(
     moved = [str(tmp_path / f"moved {day}") for day in (DAY, LATER)]
     code, said = story.cli(*moved, resources="nowhere")
     assert code == 11, said
-    assert f"Causes not known: commits of {REPO} (no vault or no git here)" in said
+    assert f"not known: commits of {REPO} (no vault or no git here)" in said
     assert "whether their graders changed is not known" in said
     name = f"moved_{DAY}..moved_{LATER}"
     assert {r["commit_sha"] for r in story.rows("evals", name)} == {None}
     assert not (story.bench.folder / "nowhere").exists()
+
+
+def test_the_command_brings_the_commits_that_its_vault_lacks_unless_it_is_offline(
+    story: Story,
+) -> None:
+    vault = story.bench.folder / "other"
+    vault.mkdir(mode=0o700)
+    before = story.rows("runs")
+    code, said = story.cli(DAY, LATER, resources="other", offline=True)
+    assert code == 11, said
+    assert f"commits of {REPO} (offline)" in said
+    assert {row["commit_sha"] for row in story.rows("runs")} == {None}
+    code, said = story.cli(DAY, LATER, resources="other")
+    assert code == 11, said
+    assert "not known: commits" not in said
+    assert story.rows("runs") == before
+    assert not (vault / "lease.json").exists()
+    assert story.cli(DAY, LATER)[0] == 11
 
 
 def test_two_equal_dates_and_a_gap_between_dates(story: Story) -> None:

@@ -35,7 +35,9 @@ def compared(old: Path, new: Path, source: History | None, vault: Vault | None) 
     drift = compare(*reports, older=folders.Older(old), ranges=ranges, equal=equal, graders=graders)
     if unknown:
         causes = ", ".join(f"{repo} ({why})" for repo, why in unknown.items())
-        drift.notes.insert(0, f"Causes not known: commits of {causes}")
+        drift.notes.insert(
+            0, f"Causes, and whether history was rewritten, not known: commits of {causes}"
+        )
     if unseen:
         drift.notes.append(
             f"{unseen} evaluations changed whose earlier or later file the vault lacks: whether their "

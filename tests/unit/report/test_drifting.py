@@ -99,7 +99,7 @@ def test_what_the_vault_does_not_tell_is_said(pair: tuple[Path, Path], tmp_path:
     new = edited(changed(), "evals", {"eval_id": "e1"}, blob_sha="9" * 40)
     drift = compared(pair[0], written(tmp_path / "2026-01-03", new), None, None)
     text = drift_summary.render(drift)
-    assert f"Causes not known: commits of {REPO} (no vault or no git here)" in text
+    assert f"not known: commits of {REPO} (no vault or no git here)" in text
     assert "1 evaluations changed whose earlier or later file the vault lacks" in text
 
 

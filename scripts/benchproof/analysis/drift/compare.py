@@ -18,13 +18,13 @@ from benchproof.tables import SPECS
 
 #: Tables that are compared: traffic tells how a report was made.
 TABLES: Final = tuple(name for name in SPECS if name != "traffic")
-#: Columns that are never compared: when and how something was measured, and what repeats the pin.
+#: Columns that are never compared: when and how something was measured, and what repeats pin and file.
 MEASURED: Final = frozenset({"checked_at", "requests", "bytes_read", "bytes_fetched"})
 SKIPPED: Final[Mapping[str, frozenset[str]]] = {
     "pins": frozenset({"source"}),
     "files": frozenset({"path"}),
-    "findings": frozenset({"commit_sha"}),
-    "data_findings": frozenset({"commit_sha"}),
+    "findings": frozenset({"commit_sha", "blob_sha"}),
+    "data_findings": frozenset({"commit_sha", "blob_sha"}),
 }
 #: Columns whose null says that nobody looked.
 _NULL_IS_UNKNOWN: Final[Mapping[str, Collection[str]]] = {
