@@ -102,6 +102,18 @@ def test_measurements_and_traffic_are_never_compared() -> None:
     assert drift(published(), new).rows == []
 
 
+@pytest.mark.parametrize("table", ["findings", "data_findings"])
+def test_a_finding_that_stays_in_an_edited_file_is_no_change(table: str) -> None:
+    """Commit and blob of a finding repeat the pin and the file, which have rows of their own."""
+    old, new = published(), published()
+    for rows, number in ((old, 1), (new, 2)):
+        said = {"rule": "canary_missing", "severity": "minor", "path": "evals/e1.json"}
+        rows[table].append(
+            row(table, finding_id="x", commit_sha=blob(number), blob_sha=blob(number), **said)
+        )
+    assert drift(old, new).rows == []
+
+
 def test_what_somebody_merely_read_of_a_file_is_no_change_of_it() -> None:
     """The size of a file is null where an audit had no need of it; its blob says whether it changed."""
     new = edited(published(), "tree", {"path": "README.md"}, size=12, kind="lfs", lfs_size=7)
