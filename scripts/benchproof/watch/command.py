@@ -17,7 +17,9 @@ from benchproof.lease import Lease
 from benchproof.watch import arguments, message, status
 from benchproof.watch.run import Plan, Run, printed
 
-_OWN: Final = ("--config", "--configfile", "--configfiles", "--directory", "--snakefile")
+#: What snakemake is told by the run itself; argparse takes an option's first letters for it as well.
+_OWN: Final = ("--configfiles", "--directory", "--snakefile")
+_OWN_SHORT: Final = ("-C", "-d", "-s")
 
 
 def run(options: argparse.Namespace, configured: Callable[[], config.Config]) -> int:
@@ -45,7 +47,7 @@ def run(options: argparse.Namespace, configured: Callable[[], config.Config]) ->
 def _plan(options: argparse.Namespace, read: config.Config) -> Plan:
     arguments.check_keep(options)
     for word in options.extra:
-        if word.partition("=")[0] in _OWN:
+        if _is_own(word):
             raise ConfigError(f"{word}: stands before --, or the run itself sees to it.")
     extra = list(options.extra)
     if options.workflow_profile:
@@ -61,6 +63,14 @@ def _plan(options: argparse.Namespace, read: config.Config) -> Plan:
         forget=options.forget,
         prometheus=Path(options.prometheus) if options.prometheus else None,
     )
+
+
+def _is_own(word: str) -> bool:
+    """True for an option of the run's own, also when it is cut short or has its value attached."""
+    name = word.partition("=")[0]
+    if name.startswith("--"):
+        return any(own.startswith(name) for own in _OWN)
+    return name.startswith(_OWN_SHORT)
 
 
 def _held(plan: Plan, error: LeaseHeld) -> int:

@@ -90,6 +90,12 @@ def test_a_day_is_its_default_limit_but_four_hours(plans: list[Plan]) -> None:
         ("--", "--configfile=x"),
         ("--", "--directory", "x"),
         ("--", "--snakefile=x"),
+        ("--", "-d", "x"),
+        ("--", "-sx"),
+        ("--", "-C", "a=b"),
+        ("--", "--snake", "x"),
+        ("--", "--dir=x"),
+        ("--", "--configfiles", "x"),
     ],
     ids=" ".join,
 )
