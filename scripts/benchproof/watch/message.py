@@ -45,12 +45,13 @@ class Changes:
 class Message:
     """An exit code, the lines to be said, none when nothing is new, and where more of it stands.
 
-    `standing` is the exit code that is left once the lines have been said of a date; None for a run that
-    came to no report, which is said each time.
+    `news` is what of it is said once a date; `standing` is the exit code that is left once it has been: None
+    for a run that came to no report, which is said each time.
     """
 
     code: int
     lines: tuple[str, ...] = ()
+    news: tuple[str, ...] = ()
     standing: int | None = OK
     where: str = ""
 
@@ -65,11 +66,11 @@ class Message:
         return _NEXT[self.code]
 
     def unless_told(self, told: Sequence[str]) -> Message:
-        """Return what is left to say after `told` was said of the same date: nothing, when it is the same.
+        """Return what is left to say after `told` was said of the same date: nothing, without further news.
 
-        What was new then is not new now; what is unknown still is, and is not said again.
+        What was new then is not new now; what is unknown still is, and is not said again, however much it is.
         """
-        if self.standing is None or tuple(told) != self.lines:
+        if self.standing is None or not set(self.news) <= set(told):
             return self
         return Message(self.standing)
 
@@ -104,14 +105,16 @@ def judged(
     if not complete and not unknown:
         found.append("Not everything was audited: `only` leaves members out, or see the report.")
     lines = (subject(label, "; ".join(said)), *_clipped([*found, *_unlearnt(unknown)]))
-    return Message(code, lines, OK if complete else INCOMPLETE, where)
+    news = (*_clipped(found), *([] if complete else ["incomplete"]))
+    return Message(code, lines, news, OK if complete else INCOMPLETE, where)
 
 
 def unfinished(
     label: str, code: int, why: str, lines: Iterable[str] = (), where: str = ""
 ) -> Message:
     """Return what is said of a run that did not come to a report."""
-    return Message(code, (subject(label, why), *_clipped(list(lines))), None, where)
+    said = (subject(label, why), *_clipped(list(lines)))
+    return Message(code, said, standing=None, where=where)
 
 
 def subject(label: str, text: str) -> str:

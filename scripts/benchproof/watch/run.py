@@ -198,7 +198,8 @@ class Run:
         heard = printed(left.text)
         self._log.say(left.text.splitlines())
         if found.standing is not None and heard:
-            self._status = replace(self._status, told=found.lines, told_of=self._label)
+            known = tuple(dict.fromkeys([*told, *found.news]))
+            self._status = replace(self._status, told=known, told_of=self._label)
         first = left.lines[0] if left.lines else ""
         now, complete = self._clock(), self._complete
         ended = self._status.ended(left.code, now, complete=complete, subject=first, next=left.next)

@@ -47,7 +47,7 @@ class Status:
     drift: Mapping[str, int] = field(default_factory=dict)
     #: The first line of what the last run said; empty when nothing was new.
     subject: str = ""
-    #: What was said of a report, and of which, so that it is said once.
+    #: The news that were said of a report, and of which, so that they are said once.
     told: tuple[str, ...] = ()
     told_of: str | None = None
     next: str = ""

@@ -92,16 +92,28 @@ def test_the_longest_subject_of_our_own_fits() -> None:
 
 def test_what_was_said_of_a_date_is_not_said_again() -> None:
     new, unknown = said(BAD), said(BAD, unknown=(OPEN,))
-    assert new.unless_told(new.lines) == Message(0)
-    assert unknown.unless_told(unknown.lines).code == 20
-    assert unknown.unless_told(unknown.lines).text == ""
-    assert new.unless_told(unknown.lines) is new
+    assert new.unless_told(new.news) == Message(0)
+    assert unknown.unless_told(unknown.news).code == 20
+    assert unknown.unless_told(unknown.news).text == ""
     assert new.unless_told(()) is new
+
+
+def test_learning_what_was_unknown_is_no_news() -> None:
+    """Fewer unknowns, then none: the same failure is not said a second and a third time."""
+    first = said(BAD, unknown=(OPEN,) * 6)
+    fewer, none = said(BAD, unknown=(OPEN,) * 3), said(BAD)
+    assert fewer.unless_told(first.news) == Message(20)
+    assert none.unless_told(first.news) == Message(0)
+    assert said(unknown=(OPEN,)).unless_told(first.news) == Message(20)
+    more = said(BAD, WORSE)
+    assert more.unless_told(first.news) is more
+    assert first.unless_told(none.news) is first
 
 
 def test_a_run_that_came_to_no_report_says_so_each_time() -> None:
     broken = unfinished("2026-01-15", 1, "a job failed", ["benchproof: x failed"], "Log: l")
     assert broken.unless_told(broken.lines) is broken
+    assert broken.news == ()
     assert broken.text == "benchproof 2026-01-15: a job failed\nbenchproof: x failed\nLog: l\n"
 
 

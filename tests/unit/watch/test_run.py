@@ -192,6 +192,22 @@ def test_an_incomplete_report_says_so_once_and_stays_20(stage: Stage, capsys: Sa
     assert capsys.readouterr().out == ""
 
 
+def test_news_of_an_incomplete_report_are_not_news_once_it_is_complete(
+    stage: Stage, capsys: Said
+) -> None:
+    stage.does = stage.report(found=["f1"], complete=False)
+    assert stage.run() == 10
+    assert "1 new failure" in capsys.readouterr().out
+    stage.does = stage.report(found=["f1"])
+    assert stage.run() == 0
+    stage.does = stage.report(found=["f1"])
+    assert stage.run() == 0
+    assert capsys.readouterr().out == ""
+    stage.does = stage.report(found=["f1", "f2"])
+    assert stage.run() == 10
+    assert "2 new failures" in capsys.readouterr().out
+
+
 def failing(stage: Stage, code: int, *lines: str) -> Snakemake:
     def fail() -> int:
         log = next((stage.folder / "resources/logs").iterdir())
