@@ -224,6 +224,8 @@ class Audit:
         self._parts = known if graded else int(self.config.merged["shards"])
         if not dry_run and (self._parts != known or not self._sharing.exists()):
             write_json(self._sharing, {"shards": self._parts})
+            for path in (self._work / "shares").iterdir():  # of another number, and nobody's now
+                path.unlink()
 
     def fetched(self, selection: str) -> list[str]:
         """Return the records of every part of a selection that `choose_snapshots` made."""

@@ -467,6 +467,18 @@ def test_nested_processes_see_what_the_main_one_saw() -> None:
     assert shares(nested=True, shards=8) == 3
 
 
+def test_shares_of_another_number_go() -> None:
+    """What a killed run graded in three jobs is of no use to five, and nobody else would delete it."""
+    shares(shards=3)
+    part = Path(audit().handover("shares/0001-of-0003.runs.parquet"))
+    part.write_bytes(b"x")
+    shares(shards=3)
+    shares(dry_run=True, shards=5)
+    assert part.exists()
+    shares(shards=5)
+    assert not part.exists()
+
+
 def test_shards_are_no_choice_of_snapshots() -> None:
     assert audit(shards=1).chosen == audit(shards=9).chosen
     assert audit(shards=1).config.content_digest() == audit(shards=9).config.content_digest()
