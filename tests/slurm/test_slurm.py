@@ -281,7 +281,7 @@ def test_a_job_that_never_succeeds_is_tried_three_times(bench: Bench) -> None:
     assert done.returncode == 1
     assert [job["JobState"] for job in submitted(bench)] == ["FAILED"] * 3
     last = done.stdout.splitlines()[-1]
-    assert last.startswith(f"benchproof: Slurm job {submitted(bench)[-1]['JobId']} (group_content")
+    assert last.startswith(f"benchproof: Slurm job {submitted(bench)[-1]['JobId']} (")
     assert "ended FAILED" in last
 
 
