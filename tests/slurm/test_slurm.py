@@ -296,7 +296,10 @@ def test_a_killed_run_with_jobs_in_flight(bench: Bench, local: dict[str, bytes])
     assert cluster.leftovers(name) == []
     assert content(bench.out) == local
     states = {job["JobId"]: job["JobState"] for job in submitted(bench)}
-    assert states.pop(left) == "CANCELLED"
+    assert states.pop(left) in (
+        "CANCELLED",
+        "FAILED",
+    )  # the nodes are this host: its processes end first
     assert list(states.values()) == ["COMPLETED"] * SUBMISSIONS
 
 
