@@ -45,6 +45,8 @@ Cause = Literal[
     "git_failed",
 ]
 AbsentStatus = Literal["missing", "private", "empty", "ref_missing"]
+#: Reason of a ref without a commit before the date that an audit of the past looks at.
+NOT_YET = "no_commit_yet"
 
 
 #: Full disks, quotas and limits on files.
@@ -117,11 +119,15 @@ class Unreachable(BenchproofError):
 
 
 class Absent(BenchproofError):
-    """The server answered, and the answer is that there is nothing to read."""
+    """The server answered, and the answer is that there is nothing to read.
 
-    def __init__(self, status: AbsentStatus, what: str) -> None:
-        super().__init__(f"{what}: {status}.")
+    `reason` is a fixed code, the status where nothing more is known.
+    """
+
+    def __init__(self, status: AbsentStatus, what: str, reason: str | None = None) -> None:
+        super().__init__(f"{what}: {reason or status}.")
         self.status: AbsentStatus = status
+        self.reason: str = reason or status
 
 
 class ObjectFailed(BenchproofError):

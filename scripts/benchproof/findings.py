@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from benchproof.errors import NOT_YET
 from benchproof.severity import SEVERITIES, Rule
 
 __all__ = [
@@ -310,7 +311,9 @@ def repeated_keys(
 
 
 def of_pins(pins: Iterable[Mapping[str, Any]]) -> list[Finding]:
-    """Return what the pins themselves say: repositories that are lost or have moved."""
+    """Return what the pins themselves say: repositories that are lost or have moved. One that had no commit
+    yet, on the date that an audit of the past looks at, isn't lost.
+    """
     lost = ("missing", "private", "empty", "ref_missing")
     rule_of = {**dict.fromkeys(lost, "repository_lost"), "renamed": "repository_renamed"}
     return [
@@ -322,7 +325,7 @@ def of_pins(pins: Iterable[Mapping[str, Any]]) -> list[Finding]:
             detail=f"Status: {pin['status']}.",
         )
         for pin in pins
-        if pin["status"] in rule_of
+        if pin["status"] in rule_of and pin["reason"] != NOT_YET
     ]
 
 

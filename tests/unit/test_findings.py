@@ -31,10 +31,15 @@ def test_every_rule_can_be_met() -> None:
 
 def test_pins_without_a_commit_or_under_another_name_are_findings() -> None:
     statuses = ("ok", "renamed", "missing", "private", "empty", "ref_missing", "unknown")
-    pins = [{"repo": f"demo/{status}", "status": status, "commit_sha": None} for status in statuses]
+    pins = [
+        {"repo": f"demo/{status}", "status": status, "reason": status, "commit_sha": None}
+        for status in statuses
+    ]
     found = {item.repo.removeprefix("demo/"): item.rule for item in findings.of_pins(pins)}
     lost = dict.fromkeys(statuses[2:6], "repository_lost")
     assert found == {"renamed": "repository_renamed", **lost}
+    begun_later = {**pins[5], "reason": "no_commit_yet"}
+    assert findings.of_pins([begun_later]) == []
 
 
 def test_an_id_depends_on_the_place_alone() -> None:

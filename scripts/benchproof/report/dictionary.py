@@ -646,6 +646,7 @@ REASONS: Final[Texts] = {
     "private": "the server asks for credentials",
     "empty": "there is nothing in it: no commit, no text, or an object of no bytes",
     "ref_missing": "the repository has no such branch, tag or commit",
+    "no_commit_yet": "the ref had no commit before the date that is audited",
     "redirected": "the repository has moved to another name",
     "redirect_not_followed": "the repository has moved to a place that is not followed",
     "manifest_<shape>": "nothing is listed by a manifest: e there is none, unknown form, unreadable JSON",

@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchproof.errors import Absent, ConfigError, Unreachable, VaultError
+from benchproof.errors import NOT_YET, Absent, ConfigError, Unreachable, VaultError
 from benchproof.http import Http
 from benchproof.sources import gitcmd, objects, ranges
 from benchproof.sources.base import SMALL_BYTES, Commit, Entry, Pin, RepoSpec
@@ -80,7 +80,7 @@ class GitSource:
         except Moved:
             return self._pin_moved(spec, as_of)
         except Absent as error:
-            return self._without(spec, error.status, error.status)
+            return self._without(spec, error.status, error.reason)
         except Unreachable as error:
             return self._without(spec, "unknown", error.cause)
         except objects.MalformedObjectError:
@@ -323,7 +323,7 @@ class GitSource:
         before = f"--before={int(as_of.timestamp()) - 1}"
         found = git.local("rev-list", "-1", before, sha).decode().strip()
         if not found:
-            raise Absent("ref_missing", f"{spec.repo}@{spec.ref} before {as_of:%Y-%m-%d}")
+            raise Absent("ref_missing", f"{spec.repo}@{spec.ref} before {as_of:%Y-%m-%d}", NOT_YET)
         return found
 
     # -- fetching -----------------------------------------------------------------------------------

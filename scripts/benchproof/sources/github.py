@@ -23,7 +23,14 @@ from urllib.parse import quote
 
 from benchproof import jsontext
 from benchproof.concurrency import map_concurrently
-from benchproof.errors import Absent, AllowanceTooSmall, ProofError, Unreachable, Unreadable
+from benchproof.errors import (
+    NOT_YET,
+    Absent,
+    AllowanceTooSmall,
+    ProofError,
+    Unreachable,
+    Unreadable,
+)
 from benchproof.http import Http, Response, server_time
 from benchproof.sources import content, objects, ranges
 from benchproof.sources.base import SMALL_BYTES, Commit, Entry, Pin, RepoSpec
@@ -97,7 +104,7 @@ class GitHubSource:
             commit = self._commit(resolved, spec.ref, as_of)
             return self._pinned(spec, commit, repo_id, resolved)
         except Absent as error:
-            status, reason = str(error.status), str(error.status)
+            status, reason = str(error.status), error.reason
         except Unreachable as error:
             logger.warning("%s: no pin. %s", spec.repo, error)
             status, reason = "unknown", error.cause
@@ -159,7 +166,7 @@ class GitHubSource:
         if not isinstance(value, list):
             raise Unreachable("malformed", f"{what}: the answer is no list of commits")
         if not value:
-            raise Absent("ref_missing", f"{what} before {as_of:%Y-%m-%d}")
+            raise Absent("ref_missing", f"{what} before {as_of:%Y-%m-%d}", NOT_YET)
         return value[0]
 
     # -- tree --------------------------------------------------------------------------------------

@@ -233,7 +233,8 @@ def test_as_of_takes_the_last_commit_before_an_instant(
 
 
 def test_as_of_before_everything_is_ref_missing(bench: Bench) -> None:
-    assert bench.pin(as_of=FIRST_DAY).status == "ref_missing"
+    pin = bench.pin(as_of=FIRST_DAY)
+    assert (pin.status, pin.reason) == ("ref_missing", "no_commit_yet")
 
 
 def test_a_renamed_repository_is_followed_and_named_twice(

@@ -171,7 +171,8 @@ def test_the_last_commit_before_a_time(github: GitHub) -> None:
     assert (pin.status, pin.commit_sha) == ("ok", COMMIT)
     assert pin.committed_at == datetime(2026, 5, 31, 22, tzinfo=UTC)
     github.answers[url] = ok([])
-    assert source(github).pin(SPEC, as_of).status == "ref_missing"
+    pin = source(github).pin(SPEC, as_of)
+    assert (pin.status, pin.reason) == ("ref_missing", "no_commit_yet")
 
 
 def test_a_renamed_repository_is_followed_on_the_same_host(github: GitHub) -> None:
