@@ -9,6 +9,7 @@ from benchproof.analysis.drift.changes import Diff
 from benchproof.analysis.drift.compare import Drift, rows_of
 from benchproof.analysis.drift.groups import Group
 from benchproof.report.drift_summary import example, headline
+from benchproof.report.visible import visible
 
 TEMPLATES = Path(__file__).parent / "templates"
 #: Rows and groups that the page shows; the table has all.
@@ -70,10 +71,7 @@ def _cells(row: dict[str, Any], diff: Diff) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> Any:
-    """Return upstream text without control characters, and cut: a cell holds a sentence."""
+    """Return upstream text with what nobody could see spelt out, and cut: a cell holds a sentence."""
     if type(value) is not str:
         return value
-    text = value if len(value) <= _LETTERS else value[: _LETTERS - 1] + "…"
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return visible(value if len(value) <= _LETTERS else value[: _LETTERS - 1] + "…")
