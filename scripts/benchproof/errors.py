@@ -14,6 +14,7 @@ BenchproofError
 ├── GateError           something fails that did not fail before
 ├── NotReproduced       a report's tables differ from what its commits give
 ├── DriftError          something differs that must be looked at
+├── HistoryError        past commits could not be derived for a fault of ours
 ├── ClusterError        the cluster cannot be asked, or does not end a job
 └── LeaseHeld           another living run holds the vault
 
@@ -204,6 +205,16 @@ class DriftError(BenchproofError):
         }[code]
         super().__init__(f"drift {compared}: {said} ({code}); what it is stands above.")
         self.code = code
+
+
+class HistoryError(BenchproofError):
+    """Commits of the past ended in an error that nobody expected; the others stand in the timeline."""
+
+    def __init__(self, commits: int, logs: str) -> None:
+        super().__init__(
+            f"history: {commits} commits ended in an error of benchproof's own; the others stand in the "
+            f"timeline. See {logs} and report it as a defect."
+        )
 
 
 class ClusterError(BenchproofError):

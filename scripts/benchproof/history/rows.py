@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,11 @@ def absent(repo: str, status: str, reason: str | None) -> Row:
     """Return the row of a repository whose commits are not known."""
     empty = dict.fromkeys(tables.spec_of("timeline").schema.names)
     return {**empty, "repo": repo, "status": status, "reason": reason}
+
+
+def faults(rows: Iterable[Mapping[str, Any]]) -> int:
+    """Return how many commits ended in an error of this program's own, which is no fact about them."""
+    return sum(row["reason"] == "internal_error" for row in rows)
 
 
 def timelines(results: Path, kind: str = "timeline") -> Mapping[str, list[Row]]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import shutil
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from benchproof import tables
-from benchproof.errors import LeakError, ProofError, TableError
+from benchproof.errors import HistoryError, LeakError, ProofError, TableError
 from benchproof.history import backfill, rows
 from benchproof.history.backfill import Places
 from benchproof.history.derive import PINS, RULE_OF, STEPS, Terms, derive
@@ -247,6 +250,28 @@ def test_a_repository_without_commits_is_one_row(bench: Bench) -> None:
 def test_a_chosen_list_is_taken_whole(bench: Bench) -> None:
     chosen = replace(bench.listed, tip=None, commits=bench.listed.commits[1:3])
     assert [row["commit_sha"] for row in bench.run(chosen)] == bench.commits[1:3]
+
+
+@pytest.mark.parametrize(("reason", "fails"), [("internal_error", True), ("not_derived", False)])
+def test_the_target_fails_for_a_fault_of_ours_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str, fails: bool
+) -> None:
+    """Its tables stand either way; a run in which no commit could be derived ended with 0 once."""
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    target = importlib.import_module("history")
+    tables.write(
+        tmp_path / "timeline.parquet", "timeline", [rows.absent("demo/one", "failed", reason)], {}
+    )
+    shown: list[str] = []
+    inputs = SimpleNamespace(
+        timelines=[tmp_path / "timeline.parquet"], page="history/timeline.html"
+    )
+    task: Any = SimpleNamespace(input=inputs, screen=lambda _, text: shown.append(text))
+    with (
+        pytest.raises(HistoryError, match=r"1 commits .* history/logs") if fails else nullcontext()
+    ):
+        target.main(task)
+    assert len(shown) == 1
 
 
 def test_others_read_timelines_by_repository(bench: Bench) -> None:
