@@ -42,7 +42,7 @@ test: .venv/dev
 	.venv/bin/snakefmt --check Snakefile rules
 	.venv/bin/codespell
 	.venv/bin/snakemake --lint
-	.venv/bin/pytest -n 2 --dist loadfile
+	.venv/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-slurm: .venv/dev .venv/slurm
 	tests/slurm/run.sh .venv/bin/pytest tests/slurm

@@ -316,7 +316,8 @@ def _purge(options: argparse.Namespace) -> int:
         lease.acquire()
     try:
         if options.keep is None:
-            paths, reports = doomed(vault, audit, options.report), [options.report]
+            paths = doomed(vault, audit, options.report)
+            reports = [options.report] if options.report else []
         else:
             paths = outdated(vault, audit, options.keep, forget=options.forget)
             reports = superseded(audit, options.keep)

@@ -326,7 +326,7 @@ def test_a_failed_job_has_the_last_word_and_the_others_finish(
 
 def test_purge_names_what_it_would_delete_and_keeps_what_a_report_needs(bench: Bench) -> None:
     bench.audit()
-    assert bench.cli("purge").stdout == "Nothing to delete.\n"
+    assert (done := bench.cli("purge")).stdout == "Nothing to delete.\n", done.stderr
     asked = bench.cli("purge", "--report", DAY)
     assert f"results/{DAY}" in asked.stdout
     assert "Nothing was deleted" in asked.stdout

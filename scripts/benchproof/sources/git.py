@@ -37,6 +37,9 @@ _SHA = re.compile(r"[0-9a-f]{40}")
 _SHORT_SHA = re.compile(r"[0-9a-f]{7,39}")
 #: An argument list of 1,500 ids is 62 kB, well below any system's limit.
 _IDS_AT_ONCE = 1500
+#: git's own word for a whole past. A remote whose past is cut then says where; git would look for the missing
+#: parent by a fetch otherwise, which looks for it by a fetch, and so on by the thousand.
+_WHOLE = 2147483647
 #: Causes that a second try may cure; a host that can't be found or refuses is asked twice only.
 _ONE_TRY = {"no_network", "host_not_allowed", "git_failed", "too_large"}
 _PASSING = {"timeout", "stalled", "reset", "throttled", "server_error", "malformed"}
@@ -262,15 +265,15 @@ class GitSource:
         its ancestors, so that one that is here is here with its past. The main mirror stays shallow.
         """
         git = self._opened(self._whole_past(spec))
-        if self._lacks(git, wanted) if wanted else not self._offline:
+        cut = git.folder / "shallow"
+        if self._lacks(git, wanted) or cut.exists() if wanted else not self._offline:
+            options = ["--filter=blob:none", f"--depth={_WHOLE}"]
             refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]
             # Pruned: a branch `a` that is gone would stand in the way of a new `a/b`.
-            self._fetch(git, url, ["--filter=blob:none", "--prune"], refspecs)
+            self._fetch(git, url, [*options, "--prune"], refspecs)
             for sha in self._lacks(git, wanted):
-                self._fetch(
-                    git, url, ["--filter=blob:none"], [f"+{sha}:refs/benchproof/past/{sha}"]
-                )
-        if (git.folder / "shallow").exists():
+                self._fetch(git, url, options, [f"+{sha}:refs/benchproof/past/{sha}"])
+        if cut.exists():
             advice = (
                 "Its remote is a shallow clone, whose past is cut; give `git_mirrors` a whole one."
             )
