@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,9 @@ _SOURCE = {"source", "repo_id", "resolved_repo"}
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory, small_family: Family) -> Upstream:
-    upstream = Upstream(small_family.root, family=small_family)
-    upstream.start()
-    return upstream
+def served(small_family: Family) -> Iterator[Upstream]:
+    with Upstream(small_family.root, family=small_family) as upstream:
+        yield upstream
 
 
 @pytest.fixture(scope="module")
