@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from benchproof.errors import ConfigError
 from benchproof.jsontext import canonical
+from benchproof.printable import printable
 from benchproof.sources.base import RepoSpec
 from benchproof.vault import slug
 
@@ -245,7 +246,7 @@ def _short(value: Any) -> str:
     """A value for a message: at most 60 characters, one line, and never a URL's user, query or fragment."""
     text = re.sub(r"//.*@", "//…@", str(value), flags=re.DOTALL)
     text = re.sub(r"(://[^?#]*)[?#].*", r"\1?…", text, flags=re.DOTALL)
-    text = "".join(char if char.isprintable() else "?" for char in text)
+    text = printable(text)
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from benchproof.accepted import Accepted
+from benchproof.printable import printable
 from benchproof.severity import SEVERITIES, Rule
 from benchproof.vault import slug
 
@@ -99,7 +100,7 @@ def _evidence(row: Row, rule: Rule, commit: str | None, accepted: Accepted) -> s
 
 def code(text: str) -> str:
     """Return a text as Markdown code, whatever it holds."""
-    shown = "".join(char if char.isprintable() else "?" for char in text)
+    shown = printable(text)
     fence = "``" if "`" in shown else "`"
     pad = " " if "`" in shown else ""
     return f"{fence}{pad}{shown}{pad}{fence}"

@@ -47,28 +47,11 @@ TABLES: Final = (
     "data_findings",
     "traffic",
 )
+#: What signer and storage said: of its time, and asked for only where it is wanted.
+DATA: Final = ("handles", "runnable", "objects", "contents", "files")
 #: Those that commits alone decide: the same commits give the same bytes (law 6).
-CONTENT: Final = (
-    "pins",
-    "tree",
-    "manifest",
-    "reconciliation",
-    "evals",
-    "eval_handles",
-    "graders",
-    "tolerances",
-    "licences",
-    "runs",
-    "run_fields",
-    "readings",
-    "models",
-    "estimates",
-    "strata",
-    "comparisons",
-    "record_checks",
-    "published",
-    "published_checks",
-    "findings",
+CONTENT: Final = tuple(
+    name for name in TABLES if name not in (*DATA, "claims", "data_findings", "traffic")
 )
 #: Statuses of rows that were not learnt: a second run on the same date asks for these again.
 OPEN: Final = ("unknown", "throttled", "stalled")

@@ -20,7 +20,7 @@ from benchproof import config as configuration
 from benchproof.errors import BenchproofError, ClusterError, ConfigError, LeaseHeld, is_no_space
 from benchproof.history.plan import Plan
 from benchproof.lease import Lease
-from benchproof.outputs import CONTENT, ERROR, TABLES, folder_label, write_config
+from benchproof.outputs import CONTENT, DATA, ERROR, TABLES, folder_label, write_config
 from benchproof.pending import Pending
 from benchproof.recorded import Recorded
 from benchproof.report.seal import is_complete, previous_report
@@ -40,8 +40,7 @@ PROTOCOLS = {
 }
 EXIT_HELD = 75
 #: What each target lets a run know of the data; the other targets of the content ask nobody for it.
-_DATA = ("handles", "runnable", "objects", "contents", "files")
-_DATA_OF = {"handles": _DATA[:2], "sizes": _DATA[:3], "peek": _DATA[:4], "fetch": _DATA}
+_DATA_OF = {"handles": DATA[:2], "sizes": DATA[:3], "peek": DATA[:4], "fetch": DATA}
 _CONTENT = ("pin", "reconcile", "evals", "regrade", "claims")
 #: Tables that no claim is checked against: they are made later, or tell of the run alone.
 _UNCLAIMED = ("claims", "data_findings", "traffic")
@@ -116,13 +115,13 @@ class Audit:
         """
         wanted = {name for target in targets for name in _data_of(target)}
         if not targets and not inner:
-            wanted = set(_DATA)
+            wanted = set(DATA)
         names = [name for name in TABLES if name not in _UNCLAIMED]
         paths = {name: self.result(name) for name in names}
         return [
             path
             for name, path in paths.items()
-            if name not in _DATA or name in wanted or Path(path).exists()
+            if name not in DATA or name in wanted or Path(path).exists()
         ]
 
     @property
@@ -467,8 +466,8 @@ def _there(folder: Path) -> list[str]:
 def _data_of(target: str) -> tuple[str, ...]:
     """Return the tables of the data that a target, a rule's name or a file, needs anyway."""
     if target in _CONTENT or Path(target).suffix == ".parquet":
-        return tuple(name for name in _DATA if name == Path(target).stem and "." in target)
-    return _DATA_OF.get(target, _DATA)
+        return tuple(name for name in DATA if name == Path(target).stem and "." in target)
+    return _DATA_OF.get(target, DATA)
 
 
 def _is_full(folder: Path) -> bool:

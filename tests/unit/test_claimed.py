@@ -12,11 +12,11 @@ import yaml
 from benchproof import workflow
 from benchproof.cli import DEFAULTS
 from benchproof.lease import MARK
-from benchproof.outputs import TABLES
+from benchproof.outputs import DATA, TABLES
 from benchproof.workflow import Audit
 
 RAW: dict[str, Any] = yaml.safe_load(DEFAULTS.read_text(encoding="utf-8"))
-CONTENT = set(TABLES) - {"claims", "data_findings", "traffic"} - set(workflow._DATA)
+CONTENT = set(TABLES) - {"claims", "data_findings", "traffic"} - set(DATA)
 
 
 @pytest.fixture(autouse=True)

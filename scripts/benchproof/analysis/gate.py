@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from benchproof.accepted import Accepted
+from benchproof.printable import printable
 from benchproof.severity import SEVERITIES
 
 OK, FAILED, NEW, INVARIANT, INCOMPLETE = 0, 1, 10, 11, 20
@@ -131,11 +132,6 @@ def _told(heading: str, items: Sequence[Item]) -> list[str]:
 
 def _ranked(items: Iterable[Item]) -> list[Item]:
     return sorted(items, key=lambda item: (SEVERITIES.index(item.severity), item.id))
-
-
-def printable(line: str) -> str:
-    """Return a line for people. Paths and names from outside may hold what a terminal obeys."""
-    return "".join(char if char.isprintable() else "?" for char in line)
 
 
 def _accepted(report: Report, accepted: Accepted) -> int:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from benchproof.printable import printable
+
 How = Literal["bytes", "rows", "nothing"]
 Row = Mapping[str, Any]
 
@@ -175,4 +177,4 @@ def told(outcomes: Iterable[Outcome]) -> Iterator[str]:
 
 def _shown(value: Any) -> str:
     text = "null" if value is None else str(value)
-    return "".join(char if char.isprintable() else "?" for char in text)
+    return printable(text)

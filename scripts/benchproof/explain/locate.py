@@ -9,7 +9,7 @@ from typing import Any
 
 from benchproof.errors import ConfigError
 from benchproof.explain.reports import Report
-from benchproof.explain.text import printable
+from benchproof.printable import printable
 
 KINDS = ("finding", "run", "claim", "number")
 _CLOSE = 5

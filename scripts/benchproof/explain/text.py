@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchproof.printable import printable
+
 WIDTH = 100
 
 
@@ -30,11 +32,6 @@ class Page:
 
     def __str__(self) -> str:
         return "\n".join(map(printable, [self.title, *self._parts]))
-
-
-def printable(line: str) -> str:
-    """Return a line in which what steers a terminal is a question mark."""
-    return "".join(char if char.isprintable() else "?" for char in line)
 
 
 def _wrapped(line: str) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Final
 
 from benchproof.analysis.drift.compare import Drift
 from benchproof.analysis.drift.groups import Group
+from benchproof.printable import printable
 from benchproof.severity import SEVERITIES
 
 MOST_BYTES: Final = 4096
@@ -64,5 +65,5 @@ def _lines(drift: Drift, told: int) -> list[str]:
 
 def _line(text: str) -> str:
     """Return one line that a terminal can print; names from upstream may hold what it would obey."""
-    printable = "".join(char if char.isprintable() else "?" for char in text)
-    return printable if len(printable) <= _COLUMNS else printable[: _COLUMNS - 1] + "…"
+    told = printable(text)
+    return told if len(told) <= _COLUMNS else told[: _COLUMNS - 1] + "…"

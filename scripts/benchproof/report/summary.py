@@ -6,6 +6,7 @@ import textwrap
 import unicodedata
 from itertools import accumulate
 
+from benchproof.printable import printable
 from benchproof.report.facts import UNTESTED, Facts, RepoFacts, widest
 
 LINES, COLUMNS = 24, 80
@@ -132,8 +133,7 @@ def _wrapped(text: str, lead: str, most: int) -> list[str]:
 
 
 def _cut(line: str) -> str:
-    printable = "".join(char if char.isprintable() else "?" for char in line.rstrip())
-    return _fit(printable, COLUMNS)
+    return _fit(printable(line.rstrip()), COLUMNS)
 
 
 def _fit(text: str, columns: int) -> str:

@@ -11,6 +11,7 @@ import re
 import struct
 import zlib
 
+from benchproof.printable import printable
 from benchproof.storage.walker.parse import SIGNATURE
 
 #: How many bytes of an object are asked for: an HDF5 signature behind a user block, a whole BGZF header.
@@ -104,7 +105,7 @@ def _gzip_header(kind: str, head: bytes) -> str | None:
 
 def _clean(text: bytes) -> str | None:
     """Return upstream bytes as one short printable line."""
-    shown = "".join(c if c.isprintable() else "?" for c in text.decode("utf-8", "replace"))
+    shown = printable(text.decode("utf-8", "replace"))
     return shown[:_MAX_HEADER].strip() or None
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from benchproof.printable import printable
 from benchproof.storage.checks import Ending, ending
 from benchproof.storage.sandbox import ChildFailed, Sandbox
 
@@ -154,4 +155,4 @@ def _whole(value: Any) -> int | None:
 
 def _clean(text: Any) -> str:
     """Return a child's text as one short printable line: names in it are upstream's."""
-    return "".join(c if c.isprintable() else "?" for c in str(text))[:_TEXT]
+    return printable(str(text))[:_TEXT]

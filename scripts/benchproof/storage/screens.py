@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from benchproof.printable import printable
 from benchproof.progress import duration, megabytes
 
 Row = Mapping[str, Any]
@@ -197,7 +198,7 @@ def _cell(text: str, columns: int) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    shown = "".join(char if char.isprintable() else "?" for char in text)
+    shown = printable(text)
     if _width(shown) <= most:
         return shown
     while _width(shown) > most - 1:

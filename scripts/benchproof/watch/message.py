@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from benchproof.analysis.gate import FAILED, INCOMPLETE, INVARIANT, NEW, OK, Item, printable
+from benchproof.analysis.gate import FAILED, INCOMPLETE, INVARIANT, NEW, OK, Item
 from benchproof.pending import Unknown
+from benchproof.printable import printable
 from benchproof.severity import SEVERITIES
 
 #: Columns of a subject, and lines that matter.

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from benchproof import jsontext
 from benchproof.analysis.published.sheets import Sheet, csv_sheet, markdown_sheets
+from benchproof.printable import printable
 
 Axis = Literal["model", "category", "platform"]
 
@@ -84,7 +85,7 @@ class File:
 
 def shown(text: str) -> str:
     """Return a name from a file as one printable line, for messages, lists and terminals."""
-    return "".join(char if char.isprintable() else "?" for char in text)
+    return printable(text)
 
 
 def plain(text: str) -> str:
