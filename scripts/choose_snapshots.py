@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchproof import job, tables
 from benchproof.outputs import write_config
-from benchproof.report.seal import SEAL, is_complete
+from benchproof.sealing.seal import SEAL, is_complete
 from benchproof.storage import choose, screens
 from benchproof.storage.bring import measured_rate
 from benchproof.storage.fetch import Store

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from benchproof import job, provenance, tables
 from benchproof.errors import LeakError
-from benchproof.report import leaks, seal
+from benchproof.report import leaks
 from benchproof.report.facts import gather
+from benchproof.sealing import seal
 
 PUBLISHED = ("report.html", "summary.md")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchproof.config import Config
-from benchproof.report.seal import is_complete, sealed
+from benchproof.sealing.seal import is_complete, sealed
 from benchproof.vault import Vault, read_json, write_json
 
 #: Stages that ask the signer or the storage; each leaves a list of what it did not learn.

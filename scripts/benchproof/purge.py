@@ -11,7 +11,7 @@ from typing import Any
 from benchproof import tables
 from benchproof.config import AS_OF, HISTORY, Config
 from benchproof.errors import ConfigError, TableError, VaultError, why
-from benchproof.report.seal import is_complete, previous_report
+from benchproof.sealing.seal import is_complete, previous_report
 from benchproof.storage.identity import Identity
 from benchproof.storage.names import folder_name
 from benchproof.vault import Vault, read_json, slug

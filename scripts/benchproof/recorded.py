@@ -20,7 +20,7 @@ from benchproof import config as configuration
 from benchproof.config import Config
 from benchproof.errors import BenchproofError, ConfigError
 from benchproof.pinning import keep_absence, keep_pin
-from benchproof.report import seal
+from benchproof.sealing import seal
 from benchproof.sources import content
 from benchproof.sources.base import Pin
 from benchproof.vault import Vault, private_folder

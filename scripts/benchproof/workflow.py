@@ -23,7 +23,7 @@ from benchproof.lease import Lease
 from benchproof.outputs import CONTENT, DATA, ERROR, TABLES, folder_label, write_config
 from benchproof.pending import Pending
 from benchproof.recorded import Recorded
-from benchproof.report.seal import is_complete, previous_report
+from benchproof.sealing.seal import is_complete, previous_report
 from benchproof.sources.base import RepoSpec
 from benchproof.vault import Vault, discard, partial, private_folder, read_json, sweep, write_json
 

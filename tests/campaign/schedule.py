@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchproof.lease import MARK
-from benchproof.report.seal import is_complete
+from benchproof.sealing.seal import is_complete
 from conftest import ROOT, Bench
 
 

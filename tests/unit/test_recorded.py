@@ -17,7 +17,7 @@ from benchproof.outputs import write_config
 from benchproof.pinning import mirror, recorded_pin
 from benchproof.purge import doomed
 from benchproof.recorded import Recorded
-from benchproof.report.seal import write_seal
+from benchproof.sealing.seal import write_seal
 from benchproof.sources import content, objects
 from benchproof.sources.base import Entry, RepoSpec
 from benchproof.vault import Vault

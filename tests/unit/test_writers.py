@@ -15,7 +15,7 @@ import pytest
 from benchproof import outputs, streams, tables, vault
 from benchproof.errors import BenchproofError
 from benchproof.journal import Journal
-from benchproof.report import seal
+from benchproof.sealing import seal
 from benchproof.sources import content
 from benchproof.sources.objects import blob_id
 

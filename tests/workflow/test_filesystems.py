@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from benchproof import tables
-from benchproof.report.seal import sealed
+from benchproof.sealing.seal import sealed
 from conftest import DAY, Bench, settings
 from family import Family
 from upstream import Upstream

@@ -18,7 +18,7 @@ from benchproof.explain.locate import names
 from benchproof.inventory.repository import Repository
 from benchproof.outputs import CONTENT
 from benchproof.report import leaks
-from benchproof.report.seal import digests, write_seal
+from benchproof.sealing.seal import digests, write_seal
 from benchproof.sources import content
 from benchproof.vault import Vault
 from conftest import DAY, ROOT, Bench, settings

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from benchproof import tables
 from benchproof.config import Config
 from benchproof.errors import BenchproofError, TableError
-from benchproof.report.seal import SEAL
+from benchproof.sealing.seal import SEAL
 
 if TYPE_CHECKING:
     from benchproof.analysis.query import Tables

@@ -12,7 +12,7 @@ from benchproof.analysis.drift.verdict import Verdict, judge
 from benchproof.analysis.drift.views import Report, is_open
 from benchproof.outputs import DATED, folder_label, replacing
 from benchproof.report import drift_page, drift_summary, folders, past
-from benchproof.report.seal import previous_report
+from benchproof.sealing.seal import previous_report
 from benchproof.sources.base import History
 from benchproof.vault import Vault
 

@@ -14,7 +14,7 @@ from benchproof.errors import TableError
 from benchproof.findings import SEVERITIES
 from benchproof.outputs import OPEN
 from benchproof.progress import megabytes
-from benchproof.report.seal import previous_report
+from benchproof.sealing.seal import previous_report
 
 Rows = list[dict[str, Any]]
 #: A piece of a sentence, and the figure that it is the number of; the page links it to its evidence.

@@ -12,7 +12,7 @@ from benchproof.analysis.drift.frames import Frame
 from benchproof.analysis.drift.views import Report
 from benchproof.errors import ConfigError, TableError
 from benchproof.outputs import DATED, TABLES, folder_label
-from benchproof.report.seal import SEAL, is_complete
+from benchproof.sealing.seal import SEAL, is_complete
 from benchproof.tables import METADATA_KEY
 
 #: Files below this are read at once.

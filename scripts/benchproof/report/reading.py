@@ -8,7 +8,7 @@ from pathlib import Path
 from benchproof import accepted, tables
 from benchproof.analysis import gate
 from benchproof.errors import TableError
-from benchproof.report.seal import is_complete, previous_report
+from benchproof.sealing.seal import is_complete, previous_report
 
 _FINDINGS = ("findings", "data_findings")
 

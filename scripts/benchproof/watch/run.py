@@ -20,7 +20,7 @@ from benchproof.job import unexpected
 from benchproof.pending import Pending
 from benchproof.progress import duration
 from benchproof.report import reading
-from benchproof.report.seal import SEAL, is_complete
+from benchproof.sealing.seal import SEAL, is_complete
 from benchproof.vault import Vault
 from benchproof.watch import changed, logs, message, metrics, status
 from benchproof.watch.message import HELD, USAGE, Changes, Message

@@ -12,7 +12,7 @@ import pytest
 from benchproof import tables
 from benchproof.inventory.repository import not_read
 from benchproof.report.facts import Facts, gather, pins_of, total, widest
-from benchproof.report.seal import previous_report
+from benchproof.sealing.seal import previous_report
 
 Row = dict[str, Any]
 ABOUT = {"label": "2026-01-15", "members": 2, "made_by": {"notice": "invented"}}

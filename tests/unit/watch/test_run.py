@@ -20,7 +20,7 @@ from benchproof.cli import ACCEPTED, DEFAULTS
 from benchproof.errors import TableError, VaultError
 from benchproof.lease import MARK
 from benchproof.report import drifting
-from benchproof.report.seal import previous_report
+from benchproof.sealing.seal import previous_report
 from benchproof.vault import Vault, write_json
 from benchproof.watch import run as running
 from benchproof.watch import status

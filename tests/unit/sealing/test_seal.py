@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchproof.report import seal
+from benchproof.sealing import seal
 
 
 def folder(results: Path, label: str, complete: object = True) -> Path:

@@ -1,0 +1,1 @@
+"""What a finished report is checked by, offline and by anybody."""
