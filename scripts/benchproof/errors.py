@@ -11,6 +11,7 @@ BenchproofError
 ├── TableError          rows do not fit the table they were meant for
 ├── VaultError          the vault is missing something, damaged or not writable
 ├── LeakError           a graded value was about to leave the vault
+├── ConfinementError    a process reached for what it had given up
 ├── GateError           something fails that did not fail before
 ├── NotReproduced       a report's tables differ from what its commits give
 ├── DriftError          something differs that must be looked at
@@ -172,6 +173,16 @@ class VaultError(BenchproofError):
 
 class LeakError(BenchproofError):
     """A graded value was found in something that leaves the vault; says where, never what."""
+
+
+class ConfinementError(BenchproofError):
+    """A confined process reached for the vault, a program or the network; says how and where, never what."""
+
+    def __init__(self, tried: str, place: str) -> None:
+        super().__init__(
+            f"a confined job tried to {tried} at {place}; it was stopped. Report this as a defect."
+        )
+        self.tried, self.place = tried, place
 
 
 class GateError(BenchproofError):
