@@ -16,7 +16,8 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from types import FrameType
+from typing import Any, Final, Literal
 
 from benchproof import landlock
 from benchproof.errors import ConfinementError
@@ -54,45 +55,64 @@ _PROGRAMS: Final = (
 _NETWORK: Final = ("socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo")
 _DESCRIPTORS: Final = "/proc/self/fd" if sys.platform == "linux" else "/dev/fd"
 _BAIT: Final = "bait"
+_LIBRARY: Final = os.path.dirname(os.__file__) + os.sep
+_SITE: Final = f"{os.sep}site-packages{os.sep}"
+
+
+#: Events that change names and contents, and read nothing.
+_CHANGES: Final = (
+    "os.rename",
+    "os.mkdir",
+    "os.remove",
+    "os.rmdir",
+    "os.truncate",
+    "os.chmod",
+    "os.utime",
+)
+_LISTS: Final = ("os.listdir", "os.scandir")
+Use = Literal["read", "write", "list"]
 
 
 def confine(
     vault: Path,
     open_below: Iterable[Path] = (),
     write_below: Iterable[Path] = (),
+    list_below: Iterable[Path] = (),
     *,
+    beside: Iterable[Path] = (),
     programs: bool = False,
     network: bool = False,
 ) -> tuple[str, ...]:
-    """Give up everything below `vault` but `open_below`, for this process and its children, for ever.
+    """Give up everything below `vault` but what is named, for this process and its children, for ever.
 
     `open_below` are files and folders that stay as they are; below `write_below` files can be made and
-    replaced but not read. Folders that are missing are not made. Without `programs` no program can be
-    started, without `network` no connection be made. Call it before threads are started.
+    replaced but not read, below `list_below` names be listed. Folders that are missing are not made.
+    `beside` are folders outside that must stay whole: where one holds the vault, the hook is alone.
+    Without `programs` no program can be started, without `network` no connection be made.
+    Call it early: kernels before Linux 7 do not limit threads that are there already; the hook does.
 
-    Returns the layers that hold: "hook", and "landlock 7" with the kernel's version of it or why there is
-    none, as "no landlock: …". That a file exists, its size and times can still be asked for.
+    Returns the layers that hold: "hook", and "landlock" with the version of its interface and the threads
+    it does not reach, or "no landlock" and why. That a file exists, its size and times can be asked for.
     Raises ConfinementError when a file of the vault is open already, or the bait could be read.
     """
     denied = _roots(vault)
-    rules = _Rules(
-        denied,
-        {key for root in denied if (key := _identity(root))},
-        tuple(_real(path) for path in open_below),
-        tuple(_real(path) for path in write_below),
-        programs,
-        network,
-    )
+    opens, writes, lists = (tuple(map(_real, p)) for p in (open_below, write_below, list_below))
+    identities = {key for root in denied if (key := _identity(root))}
+    rules = _Rules(denied, identities, opens, writes, lists, programs, network)
     _refuse_inherited(rules)
     bait = _lay_bait(denied[0])
+    kernel = False
     try:
-        version = landlock.restrict(denied, rules.open, rules.write, network=network)
-        layers = ("hook", f"landlock {version}")
+        if any(_below(root, map(_real, beside)) for root in denied):
+            raise landlock.Unavailable("results lie around the vault")
+        version, others = landlock.restrict(denied, opens, writes, lists, network=network)
+        kernel = True
+        layer = f"landlock {version}" + (f" but for {others} threads" if others else "")
     except landlock.Unavailable as why:
-        layers = ("hook", f"no landlock: {why}")
+        layer = f"no landlock: {why}"
     sys.addaudithook(_hook(rules))
-    _try(bait, kernel=layers[1].startswith("landlock"))
-    return layers
+    _try(bait, kernel=kernel)
+    return "hook", layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +123,35 @@ class _Rules:
     identities: set[tuple[int, int]]
     open: tuple[Path, ...]
     write: tuple[Path, ...]
+    list: tuple[Path, ...]
     programs: bool
     network: bool
 
-    def forbids(self, path: Path, reads: bool) -> bool:
+    def forbids(self, path: Path, use: Use) -> bool:
         """True when a real path is denied."""
-        if _below(path, self.open) or (not reads and _below(path, self.write)):
+        if _below(path, self.open):
             return False
+        if use != "read" and _below(path, self.write if use == "write" else self.list):
+            return False
+        return self.inside(path)
+
+    def inside(self, path: Path) -> bool:
+        """True when a path is of the vault: by its words, or by the folder that it leads through, whatever
+        the case of letters or a second mount make of the words.
+        """
         return _below(path, self.denied) or any(
             _identity(folder) in self.identities for folder in (path, *path.parents)
         )
+
+    def leads_to(self, folder: Path) -> bool:
+        """True when what is denied lies below a folder."""
+        return any(_below(root, (folder,)) for root in self.denied)
 
 
 def _hook(rules: _Rules) -> Callable[[str, tuple[Any, ...]], None]:
     # Looking a path up raises events of its own.
     busy = threading.local()
+    free: set[str] = set()
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event in _PROGRAMS and not rules.programs:
@@ -129,17 +163,47 @@ def _hook(rules: _Rules) -> Callable[[str, tuple[Any, ...]], None]:
             return
         busy.now = True
         try:
-            reads = event != "open" or _reads(arguments)
-            if event in ("os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.truncate"):
-                reads = False
-            asked = (found for at in positions for found in _meant(arguments[at]))
-            refused = any(rules.forbids(path, reads) for path in asked)
+            if event == "open" and _is_known(arguments[0], free):
+                return
+            use = _use(event, arguments)
+            asked = [path for at in positions for path in _meant(arguments[at])]
+            refused = any(rules.forbids(path, use) for path in asked)
+            if event == "open" and not refused:
+                _remember(arguments[0], free, rules)
         finally:
             busy.now = False
         if refused:
             raise ConfinementError(f"open the vault ({event.removeprefix('os.')})", _place())
 
     return hook
+
+
+def _is_known(named: object, free: set[str]) -> bool:
+    """True for a file, not a link, in a folder that is known to be outside: imports open a thousand."""
+    if not isinstance(named, str):
+        return False
+    folder, name = os.path.split(named)
+    return folder in free and name not in ("", ".", "..") and not os.path.islink(named)
+
+
+def _remember(named: object, free: set[str], rules: _Rules) -> None:
+    if isinstance(named, str) and os.path.isabs(named):
+        folder = os.path.dirname(named)
+        real = _real(Path(folder))
+        if not rules.inside(real) and not rules.leads_to(real):
+            free.add(folder)
+
+
+def _use(event: str, arguments: tuple[Any, ...]) -> Use:
+    if event == "open":
+        return "read" if _reads(arguments) else "write"
+    if event in _LISTS:
+        return "list"
+    if event == "os.rename":
+        # Moved to another folder, what could not be read could be.
+        old, new = (os.path.dirname(os.path.abspath(os.fspath(name))) for name in arguments[:2])
+        return "write" if old == new else "read"
+    return "write" if event in _CHANGES else "read"
 
 
 def _reads(arguments: tuple[Any, ...]) -> bool:
@@ -178,7 +242,7 @@ def _open_files() -> list[Path]:
 
 
 def _refuse_inherited(rules: _Rules) -> None:
-    if any(rules.forbids(path, reads=True) for path in _open_files()):
+    if any(rules.forbids(path, "write") for path in _open_files()):
         raise ConfinementError("keep a file of the vault open", "the start of the job")
 
 
@@ -237,10 +301,11 @@ def _try(bait: Path | None, *, kernel: bool) -> None:
 
 
 def _place() -> str:
-    """Return file and line of the innermost caller that is not this module."""
-    frame = sys._getframe(1)
-    while frame.f_back and frame.f_code.co_filename == __file__:
+    """Return file and line of the innermost caller that is neither this module nor of an installed one."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name != __file__ and not name.startswith(("<frozen", _LIBRARY)) and _SITE not in name:
+            return f"{Path(name).name}:{frame.f_lineno}"
         frame = frame.f_back
-    while frame.f_back and "benchproof" not in frame.f_code.co_filename:
-        frame = frame.f_back
-    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+    return "an unknown place"

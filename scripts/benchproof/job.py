@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from benchproof import findings, provenance
+from benchproof import findings, provenance, separation
 from benchproof.errors import BenchproofError, is_no_space, why
 from benchproof.journal import Journal
 from benchproof.outputs import ERROR_MARK, replacing
@@ -37,14 +37,26 @@ def run(main: Callable[[Job], None], snakemake: Any) -> None:
     """Run a script's `main`; exit 1 with one line on failure, in its log and on the terminal."""
     _start_log(Path(snakemake.log[0]))
     try:
+        layers = separation.ensure()
+        if layers:
+            log.debug("kept from the vault by: %s", ", ".join(layers))
         with _without_pandas():
             main(Job(snakemake))
     except BenchproofError as error:
         _fail(str(error))
-    except Exception as error:  # the rim of the process: nothing above could withhold the text
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BaseException as error:  # the rim of the process: nothing above could withhold the text
         _fail(str(unexpected(error)))
     if type(snakemake).__module__.startswith("snakemake."):
         _leave()
+
+
+def withheld(error: BaseException, path: Path) -> None:
+    """Log what nobody has caught, also before `run`, without its text."""
+    if not log.handlers:
+        _start_log(path)
+    log.error("%s%s", ERROR_MARK, unexpected(error))
 
 
 def _leave() -> NoReturn:
@@ -52,6 +64,7 @@ def _leave() -> NoReturn:
     are still ending (pyarrow, DuckDB) have aborted it in their teardown.
     """
     logging.shutdown()
+    separation.end()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
@@ -198,6 +211,10 @@ class Job:
         path = Path(self.params.audit["work"]) / "open" / f"{stage}.json"
         write_json(path, [[item, cause] for item, cause in items])
 
+    def give_up_vault(self) -> None:
+        """From here on open nothing of the vault, but write what the rule declares: before rendering."""
+        separation.give_up()
+
     def screen(self, name: str, text: str) -> None:
         """Leave a text that the run shows as its last words."""
         with private_file(Path(self.params.audit["work"]) / "screens" / f"{name}.txt") as handle:
@@ -231,13 +248,14 @@ def _start_log(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     form = logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S")
     form.converter = time.gmtime
-    for handler in (
-        logging.FileHandler(path, "w", encoding="utf-8"),
-        logging.StreamHandler(sys.stderr),
+    for handler, level in (
+        (logging.FileHandler(path, "w", encoding="utf-8"), logging.DEBUG),
+        (logging.StreamHandler(separation.terminal()), logging.INFO),
     ):
         handler.setFormatter(form)
+        handler.setLevel(level)
         log.addHandler(handler)
-    log.setLevel(logging.INFO)
+    log.setLevel(logging.DEBUG)
 
 
 def _fail(message: str) -> NoReturn:
@@ -245,13 +263,17 @@ def _fail(message: str) -> NoReturn:
     sys.exit(1)
 
 
-def unexpected(error: Exception) -> BenchproofError:
-    """Return what is said of an exception that nobody expected: its type and place, never its text."""
+def unexpected(error: BaseException) -> BenchproofError:
+    """Return what is said of an exception that nobody expected: its type and place, never its text, which
+    a job keeps in the vault.
+    """
     place = place_of(error)
+    where = separation.kept(error)
     if isinstance(error, OSError) and is_no_space(error):
         return BenchproofError(f"{why(error)} at {place}; free room there and run again.")
     kind = type(error).__name__
-    return BenchproofError(f"internal error {kind} at {place}; report it. (Text withheld.)")
+    text = f"Its text may hold answers and stays in {where}." if where else "(Text withheld.)"
+    return BenchproofError(f"internal error {kind} at {place}; report it. {text}")
 
 
 def place_of(error: BaseException) -> str:

@@ -13,6 +13,7 @@ import os
 import stat
 import struct
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -59,49 +60,56 @@ def restrict(
     denied: Collection[Path],
     open_below: Iterable[Path] = (),
     write_below: Iterable[Path] = (),
+    list_below: Iterable[Path] = (),
     *,
     network: bool = False,
-) -> int:
-    """Deny this thread, threads it starts and children all below `denied` but the two lists; for ever.
+) -> tuple[int, int]:
+    """Deny this thread, threads it starts and children all below `denied` but the three lists; for ever.
 
     All paths are real ones. What does not exist yet is allowed where its folder is, except in the folders
     on the way to what is denied: they can neither be listed nor get new entries. Without `network`, TCP is
-    denied where the kernel can. Returns the version of the interface that holds. Raises Unavailable.
+    denied where the kernel can. Returns the version of the interface that holds, and how many threads were
+    started before and go on without it: only newer kernels reach them. Raises Unavailable.
     """
     version = abi()
     if not version:
-        raise Unavailable("the kernel has no Landlock")
-    others = len(os.listdir("/proc/self/task")) - 1
-    if others and version < _ABI_TSYNC:
-        raise Unavailable(f"{others} threads were started before")
+        raise Unavailable("not in this kernel")
     known = _KNOWN.get(version, _ALL)
-    rules = list(_beside(Path("/"), denied, known))
-    rules += [(path, known) for path in open_below]
-    rules += [(path, sum(_WRITE) & known) for path in write_below]
+    rules = list(_beside(denied, known))
+    rules += [(str(path), known) for path in open_below]
+    rules += [(str(path), sum(_WRITE) & known) for path in write_below]
+    rules += [(str(path), _READ_DIR) for path in list_below]
     fields = [known, *((0, 0) if network else (_TCP, _ABSTRACT))]
     size = 1 + (version >= _ABI_NET) + (version >= _ABI_SCOPED)
     ruleset = _create(fields[:size])
     try:
         for path, access in rules:
             _add(ruleset, path, access)
-        _enforce(ruleset, _TSYNC if others else 0)
+        others = len(os.listdir("/proc/self/task")) - 1
+        _enforce(ruleset, _TSYNC if version >= _ABI_TSYNC else 0)
     finally:
         os.close(ruleset)
-    return version
+    return version, others if version < _ABI_TSYNC else 0
 
 
-def _beside(folder: Path, denied: Collection[Path], access: int) -> Iterator[tuple[Path, int]]:
+def _beside(denied: Collection[Path], access: int) -> Iterator[tuple[str, int]]:
     """Yield the widest folders and files that hold nothing of what is denied, and their rights."""
-    if not any(path == folder or folder in path.parents for path in denied):
-        yield folder, access
-    elif folder not in denied:
+    ends = set(map(str, denied))
+    ways = {
+        str(folder)
+        for path in denied
+        for folder in path.parents
+        if ends.isdisjoint(map(str, (folder, *folder.parents)))
+    }
+    for way in sorted(ways):
         try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            entries = list(os.scandir(way))
         except OSError:
-            raise Unavailable(f"{folder} cannot be listed") from None
+            raise Unavailable(f"{way} cannot be listed") from None
         for entry in entries:
-            if not entry.is_symlink():  # what it points to has a place of its own
-                yield from _beside(Path(entry.path), denied, access)
+            # What a link points to has a place of its own.
+            if entry.path not in ends and entry.path not in ways and not entry.is_symlink():
+                yield entry.path, access
 
 
 def _create(fields: Sequence[int]) -> int:
@@ -110,7 +118,7 @@ def _create(fields: Sequence[int]) -> int:
     return _syscall(_CREATE_RULESET, ctypes.c_char_p(attributes), size, ctypes.c_uint32(0))
 
 
-def _add(ruleset: int, path: Path, access: int) -> None:
+def _add(ruleset: int, path: str, access: int) -> None:
     try:
         beneath = os.open(path, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:  # gone since, or nobody's to see
@@ -137,19 +145,19 @@ def _enforce(ruleset: int, flags: int) -> None:
         raise Unavailable(f"refused ({os.strerror(error.errno or 0)})") from None
 
 
+@cache
 def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall.restype = ctypes.c_long
+    return libc
 
 
 def _syscall(number: int, *arguments: object) -> int:
     """Make a system call; raises OSError."""
     try:
-        call = _libc().syscall
-    except (AttributeError, OSError):
+        result = _libc().syscall(ctypes.c_long(number), *arguments)
+    except AttributeError:  # no such function on this system
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS)) from None
-    call.restype = ctypes.c_long
-    result = call(ctypes.c_long(number), *arguments)
     if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return int(result)
