@@ -15,11 +15,16 @@ def main(task: job.Job) -> None:
     parts = [findings.from_json(read_json(Path(path))) for path in task.input.parts]
     found = [*findings.of_pins(pins), *(item for part in parts for item in part)]
     places = findings.rows(found, RULES)
+    known = accepted.load(task.input.accepted, accepted.day_of(task.params.audit["label"]))
+    private = maintainers.by_repository(pins, places, RULES, known, private=True)
+    for path in map(Path, task.output.private):
+        with private_file(path) as handle:
+            handle.write(private[path.name].encode())
+    task.give_up_vault()
     shown = places
     if task.params.disclose != "places":
         shown = findings.rows(findings.counted(found, RULES), RULES)
     task.write("findings", shown)
-    known = accepted.load(task.input.accepted, accepted.day_of(task.params.audit["label"]))
     commits = {pin["repo"]: pin["commit_sha"] for pin in pins}
     _publish(Path(task.output.sarif), sarif.as_sarif(shown, RULES, known, commits))
     _publish(Path(task.output.json), sarif.as_json(shown, known))
@@ -27,10 +32,6 @@ def main(task: job.Job) -> None:
     for path in map(Path, task.output.lists):
         with replacing(path) as part:
             part.write_text(public[path.name], encoding="utf-8")
-    private = maintainers.by_repository(pins, places, RULES, known, private=True)
-    for path in map(Path, task.output.private):
-        with private_file(path) as handle:
-            handle.write(private[path.name].encode())
 
 
 def _publish(path: Path, value: object) -> None:

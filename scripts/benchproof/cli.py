@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchproof import __version__, config
+from benchproof import __version__, config, confinement, separation
 from benchproof.errors import BenchproofError, ConfigError, LeaseHeld
 from benchproof.lease import Lease
 from benchproof.pending import Pending
@@ -28,6 +28,10 @@ ACCEPTED = DEFAULTS.with_name("accepted.yaml")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; errors are one line on standard error."""
     options = _parser().parse_args(arguments)
+    # Called from Python, the process is somebody else's, and what it may open is too.
+    options.alone = arguments is None
+    if options.alone:
+        separation.forbid_cores()
     try:
         return int(options.run(options))
     except ConfigError as error:
@@ -36,6 +40,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code, message = HELD, str(error)
     except BenchproofError as error:
         code, message = FAILED, str(error)
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # the rim of the process: its text could quote an answer
+        from benchproof.job import unexpected
+
+        code, message = FAILED, str(unexpected(error))
     print(f"benchproof: {message}", file=sys.stderr)
     return code
 
@@ -146,7 +156,9 @@ def _update(merged: dict[str, Any], other: Mapping[str, Any]) -> None:
 def _summary(options: argparse.Namespace) -> int:
     from benchproof.report import terminal
 
-    results = Path(_configured(options).results)
+    audit = _configured(options)
+    _give_up_vault(options, audit)
+    results = Path(audit.results)
     path = results / options.date / "summary.md"
     try:
         text = path.read_text(encoding="utf-8")
@@ -193,6 +205,7 @@ def _gate(options: argparse.Namespace) -> int:
 
     audit = _configured(options)
     _refuse_beside_a_run(audit)
+    _give_up_vault(options, audit)
     label = options.date or audit.label
     folder = Path(audit.results, label)
     if folder.is_symlink():  # `latest`: acceptances are read on the day that it leads to
@@ -242,6 +255,7 @@ def _drift(options: argparse.Namespace) -> int:
             drift = drifting.compared(old, new, source, vault if there else None)
     finally:
         lease.release()
+    _give_up_vault(options, audit)
     folder = drifting.place(results, old, new)
     drifting.write(drift, folder)
     verdict = drifting.judged(folder, new, audit.merged["drift"]["fail_on"], Path(options.accepted))
@@ -265,6 +279,12 @@ def _compared(audit: config.Config, named: Sequence[str]) -> tuple[Path | None, 
             return None, None
     new = folders.find(after or audit.label, results)
     return (folders.find(before, results) if before else drifting.earlier(new)), new
+
+
+def _give_up_vault(options: argparse.Namespace, audit: config.Config) -> None:
+    """From here on open nothing of the vault: what follows only shows."""
+    if options.alone:
+        confinement.confine(Path(audit.resources), beside=[Path(audit.results)])
 
 
 def _refuse_beside_a_run(audit: config.Config) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterable
@@ -20,7 +21,7 @@ from types import FrameType
 from typing import Any, Final, Literal
 
 from benchproof import landlock
-from benchproof.errors import ConfinementError
+from benchproof.errors import ConfinementError, VaultError
 from benchproof.vault import private_file
 
 #: Events of the interpreter that name a path, and where among their arguments.
@@ -56,6 +57,7 @@ _NETWORK: Final = ("socket.connect", "socket.bind", "socket.sendto", "socket.get
 _DESCRIPTORS: Final = "/proc/self/fd" if sys.platform == "linux" else "/dev/fd"
 _BAIT: Final = "bait"
 _LIBRARY: Final = os.path.dirname(os.__file__) + os.sep
+_COPY: Final = re.compile(r"^tmp\w+\.(?=\w+\.py$)")
 _SITE: Final = f"{os.sep}site-packages{os.sep}"
 
 
@@ -161,6 +163,8 @@ def _hook(rules: _Rules) -> Callable[[str, tuple[Any, ...]], None]:
         positions = _PATHS.get(event)
         if positions is None or getattr(busy, "now", False):
             return
+        if event == "ctypes.dlopen" and "/" not in str(arguments[0]):
+            return  # this program itself, or the name of a system's library
         busy.now = True
         try:
             if event == "open" and _is_known(arguments[0], free):
@@ -272,14 +276,17 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _lay_bait(vault: Path) -> Path | None:
-    """Return a file of the vault that can be read now; None when there is no vault."""
+    """Return a file of the vault that can be read now; None when there is no vault, or it isn't ours."""
     if not vault.is_dir():
         return None
     bait = vault / _BAIT
-    if not bait.exists():
-        with private_file(bait) as handle:
-            handle.write(b"No confined process reads this.\n")
-    bait.read_bytes()
+    try:
+        if not bait.exists():
+            with private_file(bait) as handle:
+                handle.write(b"No confined process reads this.\n")
+        bait.read_bytes()
+    except (VaultError, OSError):
+        return None
     return bait
 
 
@@ -306,6 +313,7 @@ def _place() -> str:
     while frame is not None:
         name = frame.f_code.co_filename
         if name != __file__ and not name.startswith(("<frozen", _LIBRARY)) and _SITE not in name:
-            return f"{Path(name).name}:{frame.f_lineno}"
+            # Snakemake runs a copy: tmp….write_report.py.
+            return f"{_COPY.sub('', Path(name).name)}:{frame.f_lineno}"
         frame = frame.f_back
     return "an unknown place"

@@ -28,7 +28,7 @@ from benchproof.vault import private_folder
 
 _SET_DUMPABLE = 4
 #: Where jobs leave what is shown later, and what stayed open; and folders of their own, for a while.
-_LEFT = ("screens", "open", "tmp")
+_LEFT = ("screens", "open", "said", "tmp")
 
 
 @dataclass(slots=True)
@@ -38,9 +38,10 @@ class Begun:
     terminal: TextIO
     log: Path
     said: Path
-    vaults: tuple[Path, ...]
-    keeps: tuple[tuple[Path, ...], ...]
-    beside: tuple[Path, ...]
+    vault: Path
+    temporary: Path
+    results: Path
+    writes: tuple[Path, ...] = ()
     layers: tuple[str, ...] = ()
     error: BenchproofError | None = None
 
@@ -62,21 +63,22 @@ def begin(snakemake: Any) -> None:
     audit = snakemake.params.audit
     work, name = Path(audit["work"]), Path(snakemake.log[0]).stem
     said = work / "said" / f"{name}.txt"
-    terminal = _withdraw(said)
-    need = NEEDS.get(snakemake.rule, NOTHING)
-    vaults = tuple(Path(audit[key]) for key in ("resources", "around") if key in audit)
-    results = Path(audit["results"])
-    _begun = Begun(terminal, Path(snakemake.log[0]), said, vaults, (), (results,))
+    _begun = Begun(
+        _withdraw(said),
+        Path(snakemake.log[0]),
+        said,
+        # A report that is derived again has a vault of its own inside of the one that it came from.
+        Path(audit.get("around", audit["resources"])),
+        work / "tmp" / name,
+        Path(audit["results"]),
+    )
     sys.excepthook = _last_word
+    need = NEEDS.get(snakemake.rule, NOTHING)
     try:
-        temporary = private_folder(work / "tmp" / name)
-        os.environ["TMPDIR"] = tempfile.tempdir = str(temporary.absolute())
-        opens = [temporary, *_declared(snakemake), *_areas(need.opens, vaults[0], work)]
-        opens.append(results)  # of use where a report is made inside the vault
-        writes = [private_folder(path) for path in _written(snakemake, work)]
-        lists = [vaults[0] / area for area in need.lists]
-        _begun.keeps = (tuple(writes), (said.parent, temporary))
-        _begun.layers = _confined(_begun, opens, writes, lists, need)
+        os.environ["TMPDIR"] = tempfile.tempdir = str(private_folder(_begun.temporary).absolute())
+        opens = (*_declared(snakemake), *_areas(need.opens, Path(audit["resources"]), work))
+        _begun.writes = tuple(map(private_folder, _written(snakemake, work, _begun.vault)))
+        _begun.layers = _confined(_begun, opens, need)
     except BenchproofError as error:
         _begun.error = error
 
@@ -87,8 +89,7 @@ def give_up() -> None:
     For scripts that look into the vault first and render afterwards; nothing where no job has begun.
     """
     if _begun is not None:
-        writes, opens = _begun.keeps
-        _begun.layers = _confined(_begun, (*opens, *_begun.beside), writes, (), NOTHING)
+        _begun.layers = _confined(_begun, (), NOTHING)
 
 
 def ensure() -> tuple[str, ...]:
@@ -154,22 +155,17 @@ def _withdraw(said: Path) -> TextIO:
     return terminal
 
 
-def _confined(
-    begun: Begun, opens: Iterable[Path], writes: Iterable[Path], lists: Iterable[Path], need: Need
-) -> tuple[str, ...]:
-    layers: tuple[str, ...] = ()
-    opens, writes, lists = tuple(opens), tuple(writes), tuple(lists)
-    for vault in begun.vaults:
-        layers = confinement.confine(
-            vault,
-            (*opens, begun.said.parent),
-            writes,
-            lists,
-            beside=begun.beside,
-            programs=need.programs,
-            network=need.network,
-        )
-    return layers
+def _confined(begun: Begun, opens: Iterable[Path], need: Need) -> tuple[str, ...]:
+    return confinement.confine(
+        begun.vault,
+        # Results count where a report is made inside the vault.
+        (*opens, begun.temporary, begun.results),
+        begun.writes,
+        (begun.vault / area for area in need.lists),
+        beside=(begun.results,),
+        programs=need.programs,
+        network=need.network,
+    )
 
 
 def _declared(snakemake: Any) -> Iterator[Path]:
@@ -180,9 +176,12 @@ def _declared(snakemake: Any) -> Iterator[Path]:
         yield Path(settings)
 
 
-def _written(snakemake: Any, work: Path) -> Iterator[Path]:
-    """Yield the folders that a rule writes into: of its outputs and its log, and of what it leaves."""
-    yield from {Path(path).parent for path in (*snakemake.output, *snakemake.log)}
+def _written(snakemake: Any, work: Path, vault: Path) -> Iterator[Path]:
+    """Yield the vault's folders that a rule writes into: of its outputs and log, and of what it leaves."""
+    root = vault.resolve()
+    for folder in sorted({Path(path).parent for path in (*snakemake.output, *snakemake.log)}):
+        if folder.resolve().is_relative_to(root):
+            yield folder
     yield from (work / name for name in _LEFT)
 
 

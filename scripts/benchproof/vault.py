@@ -11,11 +11,13 @@
   peeks/<handle>/<version>.json  what is inside an object, by its ETag
   snapshots/<handle>/<version>.<suffix>  fetched objects with their records, by ETag; unfinished
                                  ones in <version>.<owner>.part/
-  handover/<results>/<label>/    hand-overs between the jobs of one report
+  handover/<results>/<label>/    hand-overs between the jobs of one report; what a job printed (said/)
+                                 and its temporary files (tmp/)
   reproduce/<label>.<digest>/    a report derived again: a vault and results of its own
   home/                          an empty HOME, so that git reads nobody's settings
   logs/<start>.log               what a watched run and its snakemake said
   lease.json                     the run that holds the vault
+  bait                           what each confined job tries to read, and can't
 ```
 Folders are created 0700 and files 0600, whatever the umask: answers are not the group's business.
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import shutil
 import sys
 import threading
 from collections.abc import Collection, Mapping
@@ -171,6 +172,8 @@ class Audit:
             "results": self.config.results,
             "work": str(self._work),
             "made_by": {"config": self.config.content_digest(), "notice": self.config.notice},
+            # Of a report that is derived again: the vault whose jobs must stay out of it.
+            **({"around": str(self.recorded.vault.root)} if self.recorded else {}),
         }
 
     @property
@@ -404,6 +407,8 @@ class Audit:
                 path.unlink(missing_ok=True)
         for folder in (self.vault.root, Path(self.out)):
             sweep(folder)
+        for name in ("said", "tmp"):
+            shutil.rmtree(self._work / name, ignore_errors=True)
         for path in Path(self.out, "logs").glob("*.log"):
             if ERROR.search(path.read_text(encoding="utf-8", errors="replace")):
                 path.unlink()
