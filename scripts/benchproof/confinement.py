@@ -15,7 +15,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, Literal
@@ -54,6 +54,7 @@ _PROGRAMS: Final = (
     *("os.fork", "os.forkpty", "pty.spawn"),
 )
 _NETWORK: Final = ("socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo")
+_WATCHED: Final = frozenset((*_PATHS, *_PROGRAMS, *_NETWORK))
 _DESCRIPTORS: Final = "/proc/self/fd" if sys.platform == "linux" else "/dev/fd"
 _BAIT: Final = "bait"
 _LIBRARY: Final = os.path.dirname(os.__file__) + os.sep
@@ -72,6 +73,8 @@ _CHANGES: Final = (
     "os.utime",
 )
 _LISTS: Final = ("os.listdir", "os.scandir")
+#: What was found of a vault before it was given up: some of it may be given up first, and the rest later.
+_seen: dict[Path, tuple[tuple[Path, ...], Path | None]] = {}
 Use = Literal["read", "write", "list"]
 
 
@@ -97,12 +100,14 @@ def confine(
     it does not reach, or "no landlock" and why. That a file exists, its size and times can be asked for.
     Raises ConfinementError when a file of the vault is open already, or the bait could be read.
     """
-    denied = _roots(vault)
+    real = _real(vault)
+    if real not in _seen:
+        _seen[real] = _roots(real), _lay_bait(real)
+    denied, bait = _seen[real]
     opens, writes, lists = (tuple(map(_real, p)) for p in (open_below, write_below, list_below))
     identities = {key for root in denied if (key := _identity(root))}
     rules = _Rules(denied, identities, opens, writes, lists, programs, network)
     _refuse_inherited(rules)
-    bait = _lay_bait(denied[0])
     kernel = False
     try:
         if any(_below(root, map(_real, beside)) for root in denied):
@@ -128,6 +133,8 @@ class _Rules:
     list: tuple[Path, ...]
     programs: bool
     network: bool
+    #: Folders that were looked at, and are neither in the vault nor a link or mount that leads into it.
+    free: set[Path] = field(default_factory=set)
 
     def forbids(self, path: Path, use: Use) -> bool:
         """True when a real path is denied."""
@@ -141,9 +148,16 @@ class _Rules:
         """True when a path is of the vault: by its words, or by the folder that it leads through, whatever
         the case of letters or a second mount make of the words.
         """
-        return _below(path, self.denied) or any(
-            _identity(folder) in self.identities for folder in (path, *path.parents)
-        )
+        if _below(path, self.denied):
+            return True
+        for folder in (path, *path.parents):
+            if folder in self.free:
+                break
+            if _identity(folder) in self.identities:
+                return True
+        # The folder, not the name in it: that may become a link later.
+        self.free.update(path.parents)
+        return False
 
     def leads_to(self, folder: Path) -> bool:
         """True when what is denied lies below a folder."""
@@ -156,6 +170,10 @@ def _hook(rules: _Rules) -> Callable[[str, tuple[Any, ...]], None]:
     free: set[str] = set()
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event not in _WATCHED:  # imports alone raise thousands of others
+            return
+        if event == "open" and _is_known(arguments[0], free):
+            return
         if event in _PROGRAMS and not rules.programs:
             raise ConfinementError("start a program", _place())
         if event in _NETWORK and not rules.network:
@@ -167,8 +185,6 @@ def _hook(rules: _Rules) -> Callable[[str, tuple[Any, ...]], None]:
             return  # this program itself, or the name of a system's library
         busy.now = True
         try:
-            if event == "open" and _is_known(arguments[0], free):
-                return
             use = _use(event, arguments)
             asked = [path for at in positions for path in _meant(arguments[at])]
             refused = any(rules.forbids(path, use) for path in asked)
@@ -186,21 +202,24 @@ def _is_known(named: object, free: set[str]) -> bool:
     """True for a file, not a link, in a folder that is known to be outside: imports open a thousand."""
     if not isinstance(named, str):
         return False
-    folder, name = os.path.split(named)
+    folder, _, name = named.rpartition("/")
     return folder in free and name not in ("", ".", "..") and not os.path.islink(named)
 
 
 def _remember(named: object, free: set[str], rules: _Rules) -> None:
     if isinstance(named, str) and os.path.isabs(named):
-        folder = os.path.dirname(named)
-        real = _real(Path(folder))
+        folder = named.rpartition("/")[0]
+        real = _real(Path(folder or "/"))
         if not rules.inside(real) and not rules.leads_to(real):
             free.add(folder)
 
 
 def _use(event: str, arguments: tuple[Any, ...]) -> Use:
     if event == "open":
-        return "read" if _reads(arguments) else "write"
+        # By O_PATH a file is named, not opened.
+        flags = arguments[2] or 0
+        named = flags & getattr(os, "O_PATH", 0)
+        return "write" if named or flags & os.O_ACCMODE == os.O_WRONLY else "read"
     if event in _LISTS:
         return "list"
     if event == "os.rename":
@@ -208,10 +227,6 @@ def _use(event: str, arguments: tuple[Any, ...]) -> Use:
         old, new = (os.path.dirname(os.path.abspath(os.fspath(name))) for name in arguments[:2])
         return "write" if old == new else "read"
     return "write" if event in _CHANGES else "read"
-
-
-def _reads(arguments: tuple[Any, ...]) -> bool:
-    return (arguments[2] or 0) & os.O_ACCMODE != os.O_WRONLY
 
 
 def _meant(named: object) -> Iterable[Path]:
@@ -250,9 +265,8 @@ def _refuse_inherited(rules: _Rules) -> None:
         raise ConfinementError("keep a file of the vault open", "the start of the job")
 
 
-def _roots(vault: Path) -> tuple[Path, ...]:
-    """Return the vault, and the folders elsewhere that its own links lead to."""
-    real = _real(vault)
+def _roots(real: Path) -> tuple[Path, ...]:
+    """Return a vault, and the folders elsewhere that its own links lead to."""
     linked: list[Path] = []
     with contextlib.suppress(OSError):
         linked = [_real(Path(entry.path)) for entry in os.scandir(real) if entry.is_symlink()]
@@ -264,7 +278,7 @@ def _real(path: Path) -> Path:
 
 
 def _below(path: Path, roots: Iterable[Path]) -> bool:
-    return any(path == root or root in path.parents for root in roots)
+    return any(path.parts[: len(root.parts)] == root.parts for root in roots)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

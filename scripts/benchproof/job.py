@@ -213,7 +213,7 @@ class Job:
 
     def give_up_vault(self) -> None:
         """From here on open nothing of the vault, but write what the rule declares: before rendering."""
-        separation.give_up()
+        separation.give_up(self.rule)
 
     def screen(self, name: str, text: str) -> None:
         """Leave a text that the run shows as its last words."""

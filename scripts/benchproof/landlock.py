@@ -12,7 +12,7 @@ import errno
 import os
 import stat
 import struct
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -57,7 +57,7 @@ def abi() -> int:
 
 
 def restrict(
-    denied: Collection[Path],
+    denied: tuple[Path, ...],
     open_below: Iterable[Path] = (),
     write_below: Iterable[Path] = (),
     list_below: Iterable[Path] = (),
@@ -75,7 +75,7 @@ def restrict(
     if not version:
         raise Unavailable("not in this kernel")
     known = _KNOWN.get(version, _ALL)
-    rules = list(_beside(denied, known))
+    rules = [(path, known) for path in _beside(denied)]
     rules += [(str(path), known) for path in open_below]
     rules += [(str(path), sum(_WRITE) & known) for path in write_below]
     rules += [(str(path), _READ_DIR) for path in list_below]
@@ -92,8 +92,13 @@ def restrict(
     return version, others if version < _ABI_TSYNC else 0
 
 
-def _beside(denied: Collection[Path], access: int) -> Iterator[tuple[str, int]]:
-    """Yield the widest folders and files that hold nothing of what is denied, and their rights."""
+@cache
+def _beside(denied: tuple[Path, ...]) -> tuple[str, ...]:
+    """Return the widest folders and files that hold nothing of what is denied.
+
+    Remembered: once it is denied, the folders on the way to it cannot be listed.
+    """
+    found: list[str] = []
     ends = set(map(str, denied))
     ways = {
         str(folder)
@@ -109,7 +114,8 @@ def _beside(denied: Collection[Path], access: int) -> Iterator[tuple[str, int]]:
         for entry in entries:
             # What a link points to has a place of its own.
             if entry.path not in ends and entry.path not in ways and not entry.is_symlink():
-                yield entry.path, access
+                found.append(entry.path)
+    return tuple(found)
 
 
 def _create(fields: Sequence[int]) -> int:

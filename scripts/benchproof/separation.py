@@ -35,6 +35,7 @@ _LEFT = ("screens", "open", "said", "tmp")
 class Begun:
     """A process that has begun as a job: where it may speak, what it keeps of the vault, what holds it."""
 
+    rule: str
     terminal: TextIO
     log: Path
     said: Path
@@ -64,6 +65,7 @@ def begin(snakemake: Any) -> None:
     work, name = Path(audit["work"]), Path(snakemake.log[0]).stem
     said = work / "said" / f"{name}.txt"
     _begun = Begun(
+        snakemake.rule,
         _withdraw(said),
         Path(snakemake.log[0]),
         said,
@@ -83,12 +85,13 @@ def begin(snakemake: Any) -> None:
         _begun.error = error
 
 
-def give_up() -> None:
-    """From here on the job opens nothing of the vault: it writes what it declares there, and its screen.
+def give_up(rule: str) -> None:
+    """From here on the job of a rule opens nothing of the vault: it writes what it declares there, and its
+    screen. For scripts that look into the vault first and render afterwards.
 
-    For scripts that look into the vault first and render afterwards; nothing where no job has begun.
+    Nothing where no job has begun, or another rule's is: a job of the past runs the scripts of many.
     """
-    if _begun is not None:
+    if _begun is not None and _begun.rule == rule:
         _begun.layers = _confined(_begun, (), NOTHING)
 
 

@@ -35,7 +35,7 @@ def main(vault: Path, layers: str, held: str) -> None:
         landlock.abi = lambda: 0
     allowed = [vault / "staging"], [vault / "findings"], [vault / "listed"]
     if layers == "kernel":
-        landlock.restrict(confinement._roots(vault), *allowed)
+        landlock.restrict(confinement._roots(vault.resolve()), *allowed)
     else:
         confinement.confine(vault, *allowed)
 

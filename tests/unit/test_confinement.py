@@ -167,6 +167,19 @@ def test_the_layers_are_told(vault: Path, before: str, layer: str) -> None:
     assert "ConfinementError" in done.stderr
 
 
+def test_more_can_be_given_up_later(vault: Path) -> None:
+    """By a job that looks into the vault first and renders afterwards."""
+    code = "import sys\nfrom pathlib import Path\nfrom benchproof.confinement import confine\n"
+    code += "vault = Path(sys.argv[1])\nfirst = confine(vault, [vault / 'staging'], [vault / 'findings'])\n"
+    code += "(vault / 'staging' / 'page').read_text()\n"
+    code += "print(confine(vault, (), [vault / 'findings']) == first)\n"
+    code += "(vault / 'findings' / 'mine').write_text('x')\nPath('results/x').write_text('x')\n"
+    done = run(vault, "-c", code + "(vault / 'staging' / 'page').read_text()", str(vault))
+    assert done.stdout == "True\n", done.stderr
+    assert "ConfinementError" in done.stderr
+    assert (vault / "findings" / "mine").read_text() == "x"
+
+
 def test_results_around_the_vault_stay_usable(vault: Path) -> None:
     """New files beside the vault: the kernel could not allow them, so the hook is alone and says so."""
     code = (

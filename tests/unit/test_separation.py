@@ -134,6 +134,19 @@ def test_a_rule_reads_what_it_declares_and_not_what_lies_beside(job: Job) -> Non
     assert "kept from the vault by: hook, " in log
 
 
+def test_a_job_that_renders_afterwards_gives_up_what_it_read(job: Job) -> None:
+    """By rule: the scripts of others, run for the past inside a job, give up nothing of it."""
+    read = "open('resources/content/bytes')"
+    later = main(f"{read}; job.separation.give_up('collect_findings'); {read}")
+    assert job.run(later, "backfill_history").returncode == 0
+    code = main(
+        read, "task.give_up_vault()", "open('resources/handover/results/day/staging/p', 'w')", read
+    )
+    assert job.run(code, "diff_reports").returncode == 1
+    assert (job.work / "staging" / "p").exists()
+    assert "tried to open the vault" in job.errors("diff_reports")[0]
+
+
 def test_a_rule_opens_what_it_needs(job: Job) -> None:
     code = main("assert open('resources/content/bytes').read() == SECRET")
     assert job.run(code, "lint_evals").returncode == 0
