@@ -321,13 +321,22 @@ def _try(bait: Path | None, *, kernel: bool) -> None:
             raise ConfinementError("read its bait past the interpreter, and could", _place())
 
 
+def is_ours(filename: str) -> bool:
+    """True for a file of code that is neither Python's own nor an installed package's."""
+    return not filename.startswith(("<frozen", _LIBRARY)) and _SITE not in filename
+
+
+def shown(filename: str) -> str:
+    """Return the name of a file of code; of the copy that Snakemake runs of a script, the script's."""
+    return _COPY.sub("", Path(filename).name)
+
+
 def _place() -> str:
-    """Return file and line of the innermost caller that is neither this module nor of an installed one."""
+    """Return file and line of the innermost caller of ours that is not this module."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if name != __file__ and not name.startswith(("<frozen", _LIBRARY)) and _SITE not in name:
-            # Snakemake runs a copy: tmp….write_report.py.
-            return f"{_COPY.sub('', Path(name).name)}:{frame.f_lineno}"
+        if name != __file__ and is_ours(name):
+            return f"{shown(name)}:{frame.f_lineno}"
         frame = frame.f_back
     return "an unknown place"

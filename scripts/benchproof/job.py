@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from benchproof import findings, provenance, separation
+from benchproof import confinement, findings, provenance, separation
 from benchproof.errors import BenchproofError, is_no_space, why
 from benchproof.journal import Journal
 from benchproof.outputs import ERROR_MARK, replacing
@@ -278,10 +278,10 @@ def unexpected(error: BaseException) -> BenchproofError:
 
 def place_of(error: BaseException) -> str:
     """Where an exception rose: file and line of the innermost frame of ours, without any text."""
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if "benchproof" in frame.filename
-    ]
-    frames = frames or traceback.extract_tb(error.__traceback__)
-    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
+    every = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in every if confinement.is_ours(frame.filename)] or every
+    return (
+        f"{confinement.shown(frames[-1].filename)}:{frames[-1].lineno}"
+        if frames
+        else "an unknown place"
+    )
