@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import re
 import sys
@@ -250,10 +251,12 @@ def _meant(named: object) -> Iterable[Path]:
                 yield _real(folder / text)
 
 
-def _open_files() -> list[Path]:
+def _open_files(*, readable: bool = False) -> list[Path]:
     found = []
     for name in os.listdir(_DESCRIPTORS):
         with contextlib.suppress(OSError):
+            if readable and fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE == os.O_WRONLY:
+                continue
             target = os.readlink(f"{_DESCRIPTORS}/{name}")
             if target.startswith("/"):
                 found.append(Path(target))
@@ -261,7 +264,7 @@ def _open_files() -> list[Path]:
 
 
 def _refuse_inherited(rules: _Rules) -> None:
-    if any(rules.forbids(path, "write") for path in _open_files()):
+    if any(rules.forbids(path, "write") for path in _open_files(readable=True)):
         raise ConfinementError("keep a file of the vault open", "the start of the job")
 
 

@@ -211,9 +211,9 @@ class Job:
         path = Path(self.params.audit["work"]) / "open" / f"{stage}.json"
         write_json(path, [[item, cause] for item, cause in items])
 
-    def give_up_vault(self) -> None:
-        """From here on open nothing of the vault, but write what the rule declares: before rendering."""
-        separation.give_up(self.rule)
+    def give_up_vault(self, *keep: Path) -> None:
+        """From here on open `keep` alone of the vault, and write what the rule declares: before rendering."""
+        separation.give_up(self.rule, keep)
 
     def screen(self, name: str, text: str) -> None:
         """Leave a text that the run shows as its last words."""

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from benchproof import confinement
-from benchproof.errors import BenchproofError
+from benchproof.errors import BenchproofError, ConfinementError
 from benchproof.needs import NEEDS, NOTHING, Need
 from benchproof.vault import private_folder
 
@@ -85,14 +85,14 @@ def begin(snakemake: Any) -> None:
         _begun.error = error
 
 
-def give_up(rule: str) -> None:
-    """From here on the job of a rule opens nothing of the vault: it writes what it declares there, and its
-    screen. For scripts that look into the vault first and render afterwards.
+def give_up(rule: str, keep: Iterable[Path] = ()) -> None:
+    """From here on the job of a rule opens `keep` alone of the vault: it writes what it declares there, and
+    its screen. For scripts that look into the vault first and render afterwards.
 
     Nothing where no job has begun, or another rule's is: a job of the past runs the scripts of many.
     """
     if _begun is not None and _begun.rule == rule:
-        _begun.layers = _confined(_begun, (), NOTHING)
+        _begun.layers = _confined(_begun, keep, NOTHING)
 
 
 def ensure() -> tuple[str, ...]:
@@ -124,9 +124,9 @@ def end() -> None:
     if _begun is not None:
         sys.stdout.flush()
         sys.stderr.flush()
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ConfinementError):
             os.rmdir(str(tempfile.tempdir))
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ConfinementError):
             if not _begun.said.stat().st_size:
                 _begun.said.unlink()
 

@@ -101,6 +101,12 @@ def test_every_rule_has_its_needs_and_no_other_has() -> None:
     assert rules == NEEDS.keys()
 
 
+def test_every_rule_says_where_its_vault_is() -> None:
+    for path in (ROOT / "rules").glob("*.smk"):
+        text = path.read_text()
+        assert text.count("\n    script:") == text.count("\n        audit=AUDIT.params,"), path.name
+
+
 def test_what_renders_needs_nothing() -> None:
     """No entry of theirs opens, starts or asks anything: what they read of the vault, they declare."""
     renders = {
@@ -145,6 +151,8 @@ def test_a_job_that_renders_afterwards_gives_up_what_it_read(job: Job) -> None:
     assert job.run(code, "diff_reports").returncode == 1
     assert (job.work / "staging" / "p").exists()
     assert "tried to open the vault" in job.errors("diff_reports")[0]
+    kept = main("task.give_up_vault(job.Path('resources/content'))", read)
+    assert job.run(kept, "diff_reports").returncode == 0
 
 
 def test_a_rule_opens_what_it_needs(job: Job) -> None:
