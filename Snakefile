@@ -17,6 +17,7 @@ include: "rules/summarise.smk"
 include: "rules/report.smk"
 include: "rules/history.smk"
 include: "rules/reproduce.smk"
+include: "rules/determinism.smk"
 include: "rules/drift.smk"
 
 
@@ -40,6 +41,7 @@ localrules:
     draw_history,
     history,
     reproduce,
+    verify_determinism,
     diff_reports,
     drift,
 

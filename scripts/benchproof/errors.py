@@ -205,6 +205,16 @@ class NotReproduced(BenchproofError):
         )
 
 
+class NotDeterministic(BenchproofError):
+    """The same pins gave other bytes, or a condition was not in force; what it is has been said."""
+
+    def __init__(self, label: str, faults: str, where: str) -> None:
+        super().__init__(
+            f"{label} is not shown to be deterministic: {faults}; what it is stands above, and all of it in "
+            f"{where}."
+        )
+
+
 class DriftError(BenchproofError):
     """Something differs that must be looked at, or the later report has gaps; what it is has been said."""
 

@@ -114,6 +114,7 @@ def _of_report(vault: Vault, config: Config, report: str) -> Iterator[Path]:
     if work.exists():
         yield work
     yield from vault.root.glob(f"reproduce/{report}.*")
+    yield from vault.root.glob(f"determinism/{report}")
     latest = Path(config.results, "latest")
     if latest.is_symlink() and latest.resolve() == folder.resolve():
         yield latest
@@ -140,6 +141,7 @@ def _unneeded(
             yield path
     # What was derived again can be once more.
     yield from vault.root.glob("reproduce/*")
+    yield from vault.root.glob("determinism/*")
     # Blobs that came one by one stand in the archives of their commits as well.
     yield from vault.root.glob("objects/*/*")
     for path in (*vault.root.glob("mirrors/*.git"), *vault.root.glob("history/*.git")):

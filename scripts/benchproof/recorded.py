@@ -7,10 +7,8 @@ its commits that are still there, and results beside it. It is emptied before ea
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
@@ -19,9 +17,8 @@ from typing import Any, Final
 from benchproof import config as configuration
 from benchproof.config import Config
 from benchproof.errors import BenchproofError, ConfigError
-from benchproof.pinning import keep_absence, keep_pin
+from benchproof.rooms import furnish
 from benchproof.sealing import seal
-from benchproof.sources import content
 from benchproof.sources.base import Pin
 from benchproof.vault import Vault, private_folder
 
@@ -85,29 +82,24 @@ class Recorded:
         """
         if self.room.exists():
             shutil.rmtree(self.room)
-        inner = Vault(self.config.resources)
         private_folder(self.room)
-        inner.create()
         pins = {pin.repo: pin for pin in self._pins()}
-        absences = self._unread()
-        for spec in self.config.family:
-            pin = pins.get(spec.repo)
-            if pin is None:
-                raise BenchproofError(f"{self.folder}: its pins lack {spec.repo}; copy it again.")
-            keep_pin(inner, self.config.label, spec, pin)
-            if pin.commit_sha is None:
-                continue
-            if spec.repo in absences:
-                keep_absence(inner, self.config.label, spec, pin.commit_sha, absences[spec.repo])
-                continue
-            archive = self.vault.content(spec.repo, pin.commit_sha)
-            if content.blob_ids(archive):
-                _share(archive, inner.content(spec.repo, pin.commit_sha))
-            elif self.config.offline:
-                raise BenchproofError(
-                    f"offline, and {archive} is not there: the vault lacks the content of {spec.repo} at "
-                    f"{pin.commit_sha[:12]}. Run without offline=true to fetch it."
-                )
+        if lacking := [spec.repo for spec in self.config.family if spec.repo not in pins]:
+            raise BenchproofError(f"{self.folder}: its pins lack {lacking[0]}; copy it again.")
+        missing = furnish(
+            Vault(self.config.resources),
+            self.config.label,
+            self.config.family,
+            pins,
+            self._unread(),
+            lambda spec, commit: self.vault.content(spec.repo, commit),
+        )
+        if missing and self.config.offline:
+            spec, archive = missing[0]
+            raise BenchproofError(
+                f"offline, and {archive} is not there: the vault lacks the content of {spec.repo} at "
+                f"{archive.stem[:12]}. Run without offline=true to fetch it."
+            )
 
     def _pins(self) -> list[Pin]:
         """The report's pins; columns that an older version lacks are null."""
@@ -148,13 +140,3 @@ def _read(path: Path, lacking: str) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise ConfigError(f"config: `report`: {path.parent} {lacking}.")
     return found
-
-
-def _share(archive: Path, to: Path) -> None:
-    """Give the room an archive: it is proven at each read, so a link is as good as a copy."""
-    private_folder(to.parent)
-    with suppress(OSError):
-        os.link(archive, to)
-        return
-    shutil.copyfile(archive, to)
-    to.chmod(0o600)

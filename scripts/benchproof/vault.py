@@ -14,6 +14,8 @@
   handover/<results>/<label>/    hand-overs between the jobs of one report; what a job printed (said/)
                                  and its temporary files (tmp/)
   reproduce/<label>.<digest>/    a report derived again: a vault and results of its own
+  determinism/<label>/           a date derived under several conditions: rooms, what they made, logs;
+                                 beside them `other`, a vault filled through the other source, and `locales`
   home/                          an empty HOME, so that git reads nobody's settings
   logs/<start>.log               what a watched run and its snakemake said
   lease.json                     the run that holds the vault

@@ -32,10 +32,10 @@ class Difference:
 
     def line(self) -> str:
         """One line: the key, the column, and both values."""
-        place = " ".join(f"{name}={_shown(value)}" for name, value in self.key)
+        place = " ".join(f"{name}={shown(value)}" for name, value in self.key)
         if self.column is None:
             return f"{place}: only {'recorded' if self.derived is None else 'derived again'}"
-        return f"{place}: {self.column}: recorded {_shown(self.recorded)}, derived {_shown(self.derived)}"
+        return f"{place}: {self.column}: recorded {shown(self.recorded)}, derived {shown(self.derived)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +175,7 @@ def told(outcomes: Iterable[Outcome]) -> Iterator[str]:
             yield f"{outcome.table} {difference.line()}"
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a cell for a line of text: null for none, and nothing that moves a terminal."""
     text = "null" if value is None else str(value)
     return printable(text)
