@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from benchproof import tables
-from conftest import Bench, content, settings
+from benchproof.determinism.conditions import DESIGN
+from benchproof.outputs import CONTENT
+from benchproof.sealing.seal import digests
+from conftest import DAY, Bench, content, settings
 from family import Family
 from upstream import Upstream
 
@@ -26,56 +30,44 @@ def served(small_family: Family) -> Iterator[Upstream]:
 
 
 @pytest.fixture(scope="module")
-def first(
+def audited(
     tmp_path_factory: pytest.TempPathFactory, small_family: Family, served: Upstream
-) -> dict[str, bytes]:
-    folder = tmp_path_factory.mktemp("first")
-    conditions = {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "UTC"}
-    bench = Bench(folder, settings(small_family, served), conditions)
-    bench.audit(cores=1)
-    return dict(content(bench.out))
+) -> Bench:
+    """An audit as it comes."""
+    bench = Bench(tmp_path_factory.mktemp("first"), settings(small_family, served))
+    bench.audit()
+    return bench
 
 
-@pytest.mark.parametrize(
-    ("cores", "conditions", "results", "shards"),
-    [
-        pytest.param(
-            8,
-            {"PYTHONHASHSEED": "1", "LC_ALL": "C.UTF-8", "TZ": "Asia/Tokyo"},
-            "results",
-            7,
-            id="b",
-        ),
-        pytest.param(
-            2,
-            {"PYTHONHASHSEED": "4", "LC_ALL": "C", "TZ": "America/Los_Angeles"},
-            "other place/r",
-            2,
-            id="c",
-        ),
-        pytest.param(
-            1,
-            {"PYTHONHASHSEED": "3", "LC_ALL": "C.UTF-8", "TZ": "Asia/Kathmandu"},
-            "results",
-            1,
-            id="d",
-        ),
-    ],
-)
-def test_other_conditions_give_the_same_bytes(
-    tmp_path: Path,
-    small_family: Family,
-    served: Upstream,
-    first: dict[str, bytes],
-    cores: int,
-    conditions: dict[str, str],
-    results: str,
-    shards: int,
+@pytest.fixture(scope="module")
+def first(audited: Bench) -> dict[str, bytes]:
+    return dict(content(audited.out))
+
+
+def test_six_derivations_under_other_conditions_give_the_same_bytes(
+    audited: Bench, small_family: Family, served: Upstream
 ) -> None:
-    chosen = settings(small_family, served, results=results, shards=shards)
-    bench = Bench(tmp_path, chosen, conditions)
-    bench.audit(cores=cores)
-    assert content(bench.out) == first
+    """Tables, lists, claims, page and summary, and each condition was seen by the jobs; the report stays."""
+    before = digests(audited.out)
+    served.log.reset()
+    done = audited.run("verify_determinism", timeout=600)
+    output = done.stdout
+    assert done.returncode == 0, output[-3000:]
+    tables_there, files = len(CONTENT) + 1, 4 + len(small_family.config)
+    assert (
+        f"{tables_there} of {tables_there} tables and {files} of {files} other files are the same in 6 "
+    ) in output
+    assert f"the report's own tables: {tables_there} are the same" in output
+    assert "not compared" not in output
+    repos = len(small_family.config)
+    assert f"ABC: {repos} git | DEF: {repos} github" in output
+    for name in DESIGN:
+        assert re.search(rf"^  {name} .*\|", output, re.MULTILINE), name
+    assert not [request for request in served.log.requests() if "info/refs" in request.path]
+    assert digests(audited.out) == before
+    kept = audited.out.parent / "determinism" / audited.out.name / "summary.md"
+    assert f"# Determinism of {DAY}" in kept.read_text()
+    assert not (audited.vault / "determinism" / DAY / "made").exists()
 
 
 def test_other_shards_are_no_reason_to_do_anything_again(

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from benchproof.determinism.conditions import Derivation
 from benchproof.determinism.places import Locales
 from benchproof.errors import BenchproofError
 from benchproof.outputs import CONTENT, DATA, ERROR
+from benchproof.provenance import SCRIPTS
 from benchproof.rooms import furnish
 from benchproof.sources.base import Pin, RepoSpec
 from benchproof.vault import Vault, private_folder, read_json, write_json
@@ -28,13 +30,15 @@ SNAKEFILE: Final = Path(__file__).resolve().parents[3] / "Snakefile"
 SITE: Final = Path(__file__).resolve().parent / "site"
 #: Tables that tell of signer, storage and network: they are observations, and given.
 GIVEN: Final = (*DATA, "data_findings", "traffic")
-#: The rules that make what commits decide, and what is a function of that and of the observations.
+#: The rules that make what commits decide.
 RULES: Final = (
     *("pin_commits", "mirror_content", "list_trees", "reconcile_manifests", "project_evals"),
     *("lint_evals", "check_licences", "grade_share", "regrade_runs", "check_records"),
-    *("check_published", "summarise_models", "collect_findings", "check_claims"),
+    *("check_published", "summarise_models", "collect_findings"),
 )
-PAGE: Final = "write_report"
+#: What makes claims, page and summary where the observations are given, and claims where there are none.
+RENDERING: Final = Path(__file__).resolve().parent / "rendering.py"
+CLAIMS: Final = "check_claims"
 #: Tables that are made last where these are asked for first.
 _LAST: Final = ("licences", "record_checks", "tree")
 #: Variables that say to others what a derivation is told by its conditions.
@@ -85,22 +89,28 @@ class Workshop:
         write_json(room / "settings.json", settings)
         into = private_folder(self.base / "witnesses" / one.name)
         log = private_folder(self.base / "logs") / f"{one.name}.log"
-        command = self._command(recorded, one)
         with log.open("wb") as handle:
-            done = subprocess.run(
-                command,
+            run = partial(
+                subprocess.run,
                 cwd=room,
-                env=self._environment(recorded, one, into),
+                env=self.environment(recorded, one, into),
                 umask=int(one.given["umask"], 8),
                 stdin=subprocess.DEVNULL,
                 stdout=handle,
                 stderr=subprocess.STDOUT,
                 check=False,
             )
-        if done.returncode:
+            failed = bool(run(self._command(recorded, one)).returncode)
+            if not failed and recorded.report is not None:
+                _give(recorded.report, room / "results" / recorded.label)
+                failed = bool(run([self.python, str(RENDERING)]).returncode)
+        if failed:
+            given = ", ".join(f"{name} {value}" for name, value in one.given.items())
+            told = f"{given}\n{_last_word(log, room)}\n"
+            log.with_suffix(".failed").write_text(told, encoding="utf-8")
             raise BenchproofError(
-                f"derivation {one.name} failed where others may not: {_last_word(log, room)} Its conditions: "
-                f"{', '.join(f'{name} {value}' for name, value in one.given.items())} (log: {log})"
+                f"derivation {one.name} failed: {_last_word(log, room)} See {log} and, for its conditions, "
+                f"{log.with_suffix('.failed')}; docs/determinism.md lists them."
             )
         return Made(self._keep(room, recorded, one), _witnesses(into), dict(self._placed))
 
@@ -125,11 +135,6 @@ class Workshop:
         self._placed.clear()
         for (repo, commit), name in came.items():
             self._placed[inner.content(repo, commit).stat().st_ino] = name
-        if recorded.report is not None:
-            out = room / "results" / recorded.label
-            out.mkdir(parents=True)
-            for name in GIVEN:
-                shutil.copyfile(recorded.report / f"{name}.parquet", out / f"{name}.parquet")
 
     def _settings(self, recorded: Recorded, one: Derivation) -> dict[str, Any]:
         """Return the configuration of this date, for a room, where nobody can be asked."""
@@ -138,20 +143,18 @@ class Workshop:
 
     def _command(self, recorded: Recorded, one: Derivation) -> list[str]:
         out = f"results/{recorded.label}"
-        wanted = [f"{out}/{name}.parquet" for name in (*CONTENT, "claims")]
-        rules = list(RULES)
-        if recorded.report is not None:
-            wanted.append(f"vault/handover/results/{recorded.label}/staging/summary.md")
-            rules.append(PAGE)
+        names = CONTENT if recorded.report is not None else (*CONTENT, "claims")
+        wanted = [f"{out}/{name}.parquet" for name in names]
         command = [self.python, "-m", "snakemake", *wanted, "--snakefile", str(SNAKEFILE)]
         command += ["--cores", one.given["jobs at once"], "--configfile", "settings.json"]
         if one.given["job order"] != "as it comes":
             command += ["--prioritize", *(f"{out}/{name}.parquet" for name in _LAST)]
         if one.is_on_top:
             command.append("--forceall")
-        return [*command, "--allowed-rules", *rules]
+        return command
 
-    def _environment(self, recorded: Recorded, one: Derivation, into: Path) -> dict[str, str]:
+    def environment(self, recorded: Recorded, one: Derivation, into: Path) -> dict[str, str]:
+        """Return the environment that puts the conditions into force, and leads witnesses to `into`."""
         threads = one.given["threads"]
         told = {
             "into": str(into.absolute()),
@@ -166,7 +169,7 @@ class Workshop:
             for name, value in os.environ.items()
             if name not in _DROPPED and not name.startswith("LC_")
         }
-        libraries = [str(SITE), *filter(None, [os.environ.get("PYTHONPATH")])]
+        libraries = [str(SITE), str(SCRIPTS), *filter(None, [os.environ.get("PYTHONPATH")])]
         return {
             **kept,
             **self.locales.environment(one.given["locale"]),
@@ -198,6 +201,12 @@ class Workshop:
             to.parent.mkdir(mode=0o700, exist_ok=True)
             shutil.copyfile(path, to)
         return kept
+
+
+def _give(report: Path, out: Path) -> None:
+    """Put the observations of a sealed report beside the tables of a room."""
+    for name in GIVEN:
+        shutil.copyfile(report / f"{name}.parquet", out / f"{name}.parquet")
 
 
 def products(room: Path, label: str) -> Iterable[Path]:

@@ -11,7 +11,7 @@ from typing import Final
 from benchproof.determinism import judging
 from benchproof.determinism.compare import without_effect
 from benchproof.determinism.conditions import DESIGN, Derivation, Plan, plan
-from benchproof.determinism.deriving import RULES, Made, Recorded, Workshop
+from benchproof.determinism.deriving import CLAIMS, RENDERING, RULES, Made, Recorded, Workshop
 from benchproof.determinism.observed import SHARE, observed
 from benchproof.determinism.places import locales, other_source
 from benchproof.determinism.words import Verdict
@@ -33,7 +33,7 @@ def judge(recorded: Recorded, vault: Vault, python: str, own: Path) -> Verdict:
     _clear(base, _LEFT)
     shop, planned = _prepare(recorded, vault, base, python)
     made = {one.name: _derived(shop, recorded, one) for one in planned.derivations}
-    seen, problems = _observed(planned, made)
+    seen, problems = _observed(planned, made, recorded.report is None)
     given = {name: planned.given(name) for name in DESIGN}
     folders = {name: one.folder for name, one in made.items()}
     products = judging.products(folders)
@@ -86,14 +86,17 @@ def _derived(shop: Workshop, recorded: Recorded, one: Derivation) -> Made:
     return made
 
 
-def _observed(planned: Plan, made: dict[str, Made]) -> tuple[dict[str, dict[str, str]], list[str]]:
+def _observed(
+    planned: Plan, made: dict[str, Made], without_report: bool
+) -> tuple[dict[str, dict[str, str]], list[str]]:
     """Return what was observed of each condition by derivation, and what is wrong with that."""
     seen: dict[str, dict[str, str]] = {name: {} for name in DESIGN}
     problems = []
     for one in planned.derivations:
         left = made[one.name]
         shared = one.given["shares of runs"] != "1"
-        rules = [rule for rule in RULES if shared or rule != SHARE]
+        last = CLAIMS if without_report else RENDERING.stem
+        rules = [*(rule for rule in RULES if shared or rule != SHARE), last]
         values, wrong = observed(left.witnesses, rules, left.sources, CONTENT)
         problems += [f"{one.name}: {sentence}" for sentence in wrong]
         for name, value in values.items():

@@ -1,8 +1,9 @@
 """Runs before anything else in each Python process of a derivation that `verify_determinism` starts.
 
 It puts the conditions into force that no environment variable can, the order in which folders are listed,
-the processors that may be used and the threads that libraries start, and lets every job of a rule leave a witness: what it saw of its
-conditions from inside its own process. Nothing but the gate has this folder in its PYTHONPATH.
+the processors that may be used and the threads that libraries start, and lets every job of a rule leave a
+witness: what it saw of its conditions from inside its own process. Nothing but the gate has this folder in
+its PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from typing import Any
 
 #: The variable that holds the conditions, as JSON; without it nothing happens here.
 TOLD = "BENCHPROOF_CONDITIONS"
-#: Where Snakemake puts the scripts of its jobs: a process that runs one is a job.
-_SCRIPTS = ".snakemake/scripts/"
+#: Where Snakemake puts the scripts of its jobs, and the gate's own: a process that runs one is a job.
+_SCRIPTS = (".snakemake/scripts/", "determinism/rendering.py")
 _THREADS = (
     *("OMP_NUM_THREADS", "ARROW_IO_THREADS", "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS"),
     *("MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS"),
@@ -129,7 +130,7 @@ def _before(told: dict[str, Any], script: str) -> dict[str, Any]:
             archives[path] = os.stat(path).st_ino
     tables = [name for name in _names(told["results"]) if name.endswith(".parquet")]
     return {
-        "rule": os.path.basename(script).split(".", 1)[1].removesuffix(".py"),
+        "rule": os.path.basename(script).removesuffix(".py").rpartition(".")[2],
         "umask": f"{mask:03o}",
         "cwd": os.getcwd(),
         "archives": archives,
@@ -178,7 +179,9 @@ def begin() -> None:
     # Snakemake sets them for its jobs, to one.
     os.environ.update(dict.fromkeys(_THREADS, told["threads"]))
     list_in(told["listing"])
-    script = next((word for word in sys.orig_argv[1:3] if _SCRIPTS in word), None)
+    script = next(
+        (word for word in sys.orig_argv[1:3] if any(part in word for part in _SCRIPTS)), None
+    )
     if script is not None:
         attend(told, script)
 
