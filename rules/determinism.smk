@@ -1,4 +1,4 @@
-# DETERMINISM: one date derived six times under other conditions, and all bytes compared.
+# DETERMINISM: one date derived several times under other conditions, and all bytes compared.
 # REQUIRED INPUTS: <results>/<date>/pins.parquet and the vault's content archives; a sealed report, if there is one
 # OUTPUTS: none declared; <results>/determinism/<date>/summary.md, and where bytes differ all makings in
 #          <resources>/determinism/<date>/made/
@@ -18,6 +18,6 @@ rule verify_determinism:
         settings=AUDIT.settings,
         python=sys.executable,
     message:
-        "determinism: this date, derived six times under other conditions"
+        "determinism: this date, derived several times under other conditions"
     script:
         "../scripts/verify_determinism.py"

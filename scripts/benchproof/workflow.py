@@ -363,10 +363,16 @@ class Audit:
         return f"benchproof: stopped before a job could say why; run again to go on. Logs: {self.out}/logs"
 
     def _refuse_to_mix(self, targets: Collection[str]) -> None:
-        """Raise ConfigError for `reproduce` without its report, and for another target with one."""
+        """Raise ConfigError for a target that this configuration is not for: `reproduce` without its report,
+        another one with a report, `verify_determinism` of a list of commits.
+        """
         if self.recorded is None and "reproduce" in targets:
             raise ConfigError(
                 "config: `report` is null; reproduce takes --config report=<folder of a report>."
+            )
+        if self.config.commits and "verify_determinism" in targets:
+            raise ConfigError(
+                "config: `as_of` lists commits; verify_determinism derives one date, or the past of one day."
             )
         if self.recorded is not None and set(targets) != {"reproduce"}:
             raise ConfigError("config: `report` is set; it is for `snakemake reproduce` alone.")

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 RUNS: Final = "ABCDEF"
+#: Those in which every condition has at least two values: they find as much, and name less.
+FEW: Final = "AEF"
 #: Name of each condition, and for each derivation, in order, which of its values is given.
 DESIGN: Final[Mapping[str, str]] = {
     "jobs at once": "010101",
@@ -73,9 +75,13 @@ class Plan:
         return {one.name: one.given[condition] for one in self.derivations}
 
 
-def plan(available: Mapping[str, tuple[str, ...]], unvaried: Mapping[str, str]) -> Plan:
-    """Return the derivations. `available` has the values of the conditions that depend on the machine: of
-    two where three are asked for the first is taken twice, and one alone is not varied.
+def plan(
+    available: Mapping[str, tuple[str, ...]], unvaried: Mapping[str, str], runs: str = RUNS
+) -> Plan:
+    """Return the derivations, those of `runs`.
+
+    `available` has the values of the conditions that depend on the machine: of two where three are asked
+    for the first is taken twice, and one alone is not varied.
     """
     values = {**VALUES, **available}
     return Plan(
@@ -88,6 +94,7 @@ def plan(available: Mapping[str, tuple[str, ...]], unvaried: Mapping[str, str]) 
                 },
             )
             for at, name in enumerate(RUNS)
+            if name in runs
         ),
         dict(unvaried),
     )

@@ -1,4 +1,4 @@
-"""The gate: what this machine can vary, six derivations, and the verdict on them."""
+"""The gate: what this machine can vary, the derivations, and the verdict on them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from benchproof.determinism import judging
 from benchproof.determinism.compare import without_effect
-from benchproof.determinism.conditions import DESIGN, Derivation, Plan, plan
+from benchproof.determinism.conditions import DESIGN, FEW, RUNS, Derivation, Plan, plan
 from benchproof.determinism.deriving import CLAIMS, RENDERING, RULES, Made, Recorded, Workshop
 from benchproof.determinism.observed import SHARE, observed
 from benchproof.determinism.places import locales, other_source
@@ -74,7 +74,8 @@ def _prepare(recorded: Recorded, vault: Vault, base: Path, python: str) -> tuple
     causes = {"source": other.unvaried, "locale": spoken.unvaried}
     unvaried = {name: why for name, why in causes.items() if why is not None}
     shop = Workshop(base, python, spoken, {source: vault, other.name: other.vault})
-    return shop, plan(available, unvaried)
+    runs = FEW if recorded.settings["derivations"] == len(FEW) else RUNS
+    return shop, plan(available, unvaried, runs)
 
 
 def _derived(shop: Workshop, recorded: Recorded, one: Derivation) -> Made:

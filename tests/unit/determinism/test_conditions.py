@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from benchproof.determinism.compare import grouped, suspects
-from benchproof.determinism.conditions import DESIGN, RUNS, VALUES, plan
+from benchproof.determinism.conditions import DESIGN, FEW, RUNS, VALUES, plan
 
 AVAILABLE = {"source": ("git", "github"), "locale": ("C", "tr_TR.UTF-8", "de_DE.UTF-8")}
 PLAN = plan(AVAILABLE, {})
@@ -18,7 +18,7 @@ def test_every_condition_has_a_value_for_each_level() -> None:
     assert set(DESIGN) == set(VALUES) | set(AVAILABLE)
     for name, levels in DESIGN.items():
         assert len(levels) == len(RUNS)
-        assert len(set(levels)) == len((VALUES | AVAILABLE)[name])
+        assert len(set(levels)) == len({**VALUES, **AVAILABLE}[name])
 
 
 @pytest.mark.parametrize("planted", DESIGN)
@@ -47,6 +47,13 @@ def test_what_comes_on_top_finds_its_own_room_and_number_of_shares() -> None:
         if one.is_on_top:
             for name in ("working folder", "shares of runs", "source"):
                 assert one.given[name] == before.given[name]
+
+
+def test_three_derivations_vary_every_condition_too() -> None:
+    few = plan(AVAILABLE, {}, FEW)
+    assert [one.name for one in few.derivations] == list(FEW)
+    for name in DESIGN:
+        assert len(set(few.given(name).values())) > 1, name
 
 
 def test_what_is_not_there_is_taken_from_what_is() -> None:
