@@ -15,7 +15,7 @@ Witness = Mapping[str, Any]
 _ALIKE: Final[Mapping[str, Callable[[Witness], str]]] = {
     "threads": lambda seen: f"{seen['cpus']} CPU, OMP {seen['omp']}",
     "umask": lambda seen: str(seen["umask"]),
-    "working folder": lambda seen: str(seen["cwd"]),
+    "working folder": lambda seen: str(seen["cwd"]).rpartition("/rooms/")[2],
     "hash seed": lambda seen: " ".join(f"{value & 0xFFFF:04x}" for value in seen["hash"]),
     "locale": lambda seen: str(seen["locale"]),
     "time zone": lambda seen: str(seen["zone"]),
