@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn
 
 from benchproof.errors import Unreadable
@@ -16,6 +17,10 @@ from benchproof.errors import Unreadable
 BOM = b"\xef\xbb\xbf"
 #: Larger texts are refused: the largest evaluation or result seen is 8 kB, so this only meets hostile input.
 MAX_BYTES = 64 * 1024 * 1024
+#: A value of a few letters takes a hundred bytes and more in memory, so that a bound on bytes alone is none.
+MAX_VALUES = 2_000_000
+#: A file of a report that somebody hands over: a seal with a line for each of a few hundred files.
+MAX_RECORD_BYTES = 4 * 1024 * 1024
 #: Fixed, and far below Python's own limit, which depends on how deep the caller stands.
 MAX_DEPTH = 200
 
@@ -40,7 +45,7 @@ def loads(data: bytes) -> Parsed:
     """
     if not data.removeprefix(BOM).strip():
         raise Unreadable("empty")
-    if len(data) > MAX_BYTES:
+    if len(data) > MAX_BYTES or sum(map(data.count, (b",", b"[", b"{"))) > MAX_VALUES:
         raise Unreadable("too_large")
     flags: set[str] = set()
     repeated: set[str] = set()
@@ -78,6 +83,21 @@ def loads(data: bytes) -> Parsed:
     if "\\u" in text and _has_surrogate(value):
         raise Unreadable("lone_surrogate")
     return Parsed(value, tuple(sorted(flags)), tuple(sorted(repeated)))
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the JSON object of a small file that may come from anybody: a seal, a status, a configuration.
+
+    Raises OSError when it cannot be read, Unreadable when it is something else.
+    """
+    with path.open("rb") as file:
+        data = file.read(MAX_RECORD_BYTES + 1)
+    if len(data) > MAX_RECORD_BYTES:
+        raise Unreadable("too_large")
+    value = loads(data).value
+    if not isinstance(value, dict):
+        raise Unreadable("not_an_object")
+    return value
 
 
 def _depth(value: Any) -> int:

@@ -6,7 +6,6 @@ its commits that are still there, and results beside it. It is emptied before ea
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -15,8 +14,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchproof import config as configuration
+from benchproof import foreign, jsontext
 from benchproof.config import Config
-from benchproof.errors import BenchproofError, ConfigError
+from benchproof.errors import BenchproofError, ConfigError, Unreadable
+from benchproof.printable import printable
 from benchproof.rooms import furnish
 from benchproof.sealing import seal
 from benchproof.sources.base import Pin
@@ -49,7 +50,8 @@ class Recorded:
             raise ConfigError(
                 f"config: `report` is {named!r}, where no report is; name its folder."
             )
-        label = str(_read(folder / seal.SEAL, "is not sealed; run snakemake to finish it")["label"])
+        sealed = _read(folder / seal.SEAL, "is not sealed; run snakemake to finish it")
+        label = str(sealed.get("label"))
         made = _read(folder / "config.json", "says not how it was made: config.json lacks")
         digest = sha256(str(folder.resolve()).encode()).hexdigest()[:8]
         room = Path(audit.resources, "reproduce", f"{label}.{digest}")
@@ -65,13 +67,15 @@ class Recorded:
 
     def verify(self) -> None:
         """Raise BenchproofError, naming files, unless the folder holds the files that were sealed."""
-        sealed = _read(self.folder / seal.SEAL, "is not sealed").get("files", {})
+        stated = _read(self.folder / seal.SEAL, "is not sealed").get("files")
+        sealed = stated if isinstance(stated, dict) else {seal.SEAL: None}
         now = seal.digests(self.folder)
         altered = sorted(name for name, digest in sealed.items() if now.get(name) != digest)
         if altered:
             more = f" and {len(altered) - _NAMED} more" if len(altered) > _NAMED else ""
+            named = ", ".join(map(printable, altered[:_NAMED]))
             raise BenchproofError(
-                f"{self.folder}: {', '.join(altered[:_NAMED])}{more} differ from what seal.json says; "
+                f"{self.folder}: {named}{more} differ from what seal.json says; "
                 "nothing was derived. Copy the report again from where it was made."
             )
 
@@ -107,7 +111,7 @@ class Recorded:
         listed: list[dict[str, Any]] = [
             {name: row.get(name) for name in nothing} for row in rows(self.folder, "pins")
         ]
-        return [Pin(**values) for values in listed]
+        return [Pin(**values) for values in foreign.refuse_odd_pins(listed, self.folder)]
 
     def _unread(self) -> dict[str, str]:
         """Why the report could not read a repository that it had pinned, by repository."""
@@ -134,9 +138,6 @@ def rows(folder: Path, name: str) -> list[dict[str, Any]]:
 
 def _read(path: Path, lacking: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        found = None
-    if not isinstance(found, dict):
-        raise ConfigError(f"config: `report`: {path.parent} {lacking}.")
-    return found
+        return jsontext.read_object(path)
+    except (OSError, Unreadable):
+        raise ConfigError(f"config: `report`: {path.parent} {lacking}.") from None

@@ -45,9 +45,22 @@ PRIVATE: Final = 0o077
 _PARTIAL = re.compile(r"\.[0-9a-f]{32}\.part$")
 
 
+#: One folder or file below a folder of ours, whoever named it; a name that leads elsewhere is none.
+_COMPONENT: Final = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._+@-]{1,220}\Z")
+
+
 def slug(repo: str) -> str:
     """Return a repository's folder name: owner+name; the schema admits no other separators."""
-    return repo.replace("/", "+")
+    return component(repo.replace("/", "+"))
+
+
+def component(name: str) -> str:
+    """Return a name that is one component of a path; raises VaultError for any other."""
+    if not _COMPONENT.match(name):
+        raise VaultError(
+            "a name that is to be a folder's or a file's leads elsewhere; it is refused."
+        )
+    return name
 
 
 class Vault:
@@ -78,16 +91,16 @@ class Vault:
 
     def content(self, repo: str, commit: str) -> Path:
         """Return the archive that holds what an audit needs of one commit."""
-        return self.root / "content" / slug(repo) / f"{commit}.zip"
+        return self.root / "content" / slug(repo) / component(f"{commit}.zip")
 
     def pin_record(self, label: str, repo: str, ref: str) -> Path:
         """Return the file that says what a ref of a repository was pinned to under a label."""
         named = sha256(ref.encode()).hexdigest()[:8]
-        return self.root / "pins" / label / f"{slug(repo)}.{named}.json"
+        return self.root / "pins" / component(label) / f"{slug(repo)}.{named}.json"
 
     def observed(self, label: str, stage: str, protocol: str) -> Path:
         """Return the journal of what a stage learnt of the world under a label, by its protocol."""
-        return self.root / "observed" / label / f"{stage}.{protocol}.jsonl"
+        return self.root / "observed" / component(label) / f"{stage}.{protocol}.jsonl"
 
     def records(self, label: str) -> tuple[Path, Path]:
         """Return the folders of what was pinned and observed under a label: the only record of it."""

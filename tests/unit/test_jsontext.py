@@ -157,3 +157,22 @@ def test_canonical_text_has_one_form() -> None:
     assert jsontext.canonical({"b": [1, {}], "a": "é"}) == r'{"a":"\u00e9","b":[1,{}]}'
     with pytest.raises(TypeError, match="no place in canonical JSON"):
         jsontext.canonical({"a": b"bytes"})
+
+
+def test_a_bound_on_values_holds_where_one_on_bytes_does_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """60 MB of `[],` took 1.8 GB; a file of a report is read up to 4 MB, and is an object."""
+    monkeypatch.setattr(jsontext, "MAX_VALUES", 10)
+    assert jsontext.loads(b"[1, 2, 3]").value == [1, 2, 3]
+    with pytest.raises(Unreadable, match="too_large"):
+        jsontext.loads(b"[" + b"[]," * 10 + b"1]")
+    monkeypatch.setattr(jsontext, "MAX_RECORD_BYTES", 20)
+    path = tmp_path / "seal.json"
+    for text, reason in ((b'{"a": 1}', ""), (b"[1]", "not_an_object"), (b" " * 30, "too_large")):
+        path.write_bytes(text)
+        if not reason:
+            assert jsontext.read_object(path) == {"a": 1}
+            continue
+        with pytest.raises(Unreadable, match=reason):
+            jsontext.read_object(path)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from benchproof.sources.objects import unquote_path
+from benchproof.sources.objects import is_id, unquote_path
 
 LINES: Final = 20
 #: Bytes below which blobs come with the commit: evaluations and records are smaller, trajectories are not.
@@ -43,6 +43,8 @@ def family(kind: str | None) -> str | None:
 
 def fetched(remote: str, commit: str, then: Sequence[str], blobs: str = "blob:none") -> list[str]:
     """Return a script that fetches one commit into a folder of its own and goes on with `then`."""
+    if not is_id(commit):
+        raise ValueError("a script names a commit by its id")
     return [
         "( export GIT_DIR=$(mktemp -d); trap 'rm -rf \"$GIT_DIR\"' EXIT; git init -q --bare; "
         f"git remote add origin {shlex.quote(remote)}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,9 +9,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchproof import tables
+from benchproof import foreign, jsontext, tables
 from benchproof.config import Config
-from benchproof.errors import BenchproofError, TableError
+from benchproof.errors import BenchproofError, TableError, Unreadable
 from benchproof.sealing.seal import SEAL
 
 if TYPE_CHECKING:
@@ -40,19 +39,17 @@ class Report:
     def seal(self) -> Mapping[str, Any]:
         """What seal.json says; empty without a readable one."""
         try:
-            found = json.loads((self.folder / SEAL).read_bytes())
-        except (OSError, ValueError):
+            return jsontext.read_object(self.folder / SEAL)
+        except (OSError, Unreadable):
             return {}
-        return found if isinstance(found, dict) else {}
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
         """The merged configuration of the audit; empty when it is not there."""
         try:
-            found = json.loads((self.folder / "config.json").read_bytes())
-        except (OSError, ValueError):
+            return jsontext.read_object(self.folder / "config.json")
+        except (OSError, Unreadable):
             return {}
-        return found if isinstance(found, dict) else {}
 
     def has(self, name: str) -> bool:
         """True when the report holds this table."""
@@ -100,7 +97,8 @@ class Report:
 
     def altered(self, names: tuple[str, ...]) -> list[str]:
         """Return those of these tables whose bytes are not what the seal says."""
-        digests = self.seal.get("files", {})
+        stated = self.seal.get("files")
+        digests = stated if isinstance(stated, dict) else {}
         paths = [self._path(name) for name in names if self.has(name)]
         return [
             path.name
@@ -110,8 +108,11 @@ class Report:
 
     @cached_property
     def pins(self) -> dict[str, Row]:
-        """Rows of the pins table by repository."""
-        return {row["repo"]: row for row in self.rows("pins")}
+        """Rows of the pins table by repository. Raises BenchproofError for rows that no audit writes: commits
+        and names stand in paths, and in the scripts that a reader runs.
+        """
+        rows = foreign.refuse_odd_pins(self.rows("pins"), self.folder)
+        return {row["repo"]: row for row in rows}
 
     @cached_property
     def figures(self) -> Mapping[str, Figure]:

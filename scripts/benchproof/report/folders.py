@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import filecmp
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchproof import jsontext
 from benchproof.analysis.drift.frames import Frame
 from benchproof.analysis.drift.views import Report
-from benchproof.errors import ConfigError, TableError
+from benchproof.errors import ConfigError, TableError, Unreadable
 from benchproof.outputs import DATED, TABLES, folder_label
 from benchproof.sealing.seal import SEAL, is_complete
 from benchproof.tables import METADATA_KEY
@@ -117,8 +117,8 @@ def _frame(path: Path) -> tuple[Frame, Mapping[str, Any]]:
     # A small table is read at once, so that damage inside it is met here.
     whole = file.read(use_threads=False) if path.stat().st_size < _SMALL_BYTES else None
     try:
-        told = json.loads((schema.metadata or {}).get(METADATA_KEY, b"{}"))
-    except ValueError:
+        told = jsontext.loads((schema.metadata or {}).get(METADATA_KEY, b"{}")).value
+    except Unreadable:
         told = {}
 
     def column(name: str) -> Any:

@@ -10,7 +10,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from benchproof import jsontext
 from benchproof.config import AS_OF, today
+from benchproof.errors import Unreadable
 from benchproof.outputs import files_below, replacing
 
 SEAL = "seal.json"
@@ -21,8 +23,8 @@ _UNSEALED = ("logs",)
 def is_complete(folder: Path) -> bool:
     """True when a folder holds a sealed report in which nothing stayed unknown."""
     try:
-        return bool(json.loads((folder / SEAL).read_bytes())["complete"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return bool(jsontext.read_object(folder / SEAL)["complete"])
+    except (OSError, Unreadable, KeyError):
         return False
 
 

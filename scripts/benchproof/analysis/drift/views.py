@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from benchproof.analysis.drift.frames import Frame, Row
+from benchproof.foreign import is_pin
 from benchproof.outputs import OPEN
 from benchproof.tables import SPECS
 
@@ -50,14 +51,15 @@ class Report:
     @cached_property
     def pins(self) -> dict[str, Row]:
         """The pin of each repository; without a pins table what the tables say they were made from."""
-        rows = {row["repo"]: row for row in self.rows("pins")}
+        rows = {row["repo"]: row for row in self.rows("pins") if is_pin(row)}
         if rows:
             return rows
         made = [about.get("pins") or {} for about in self.about.values()]
         return {
             repo: {"repo": repo, "commit_sha": commit, "status": PINNED[0] if commit else OPEN[0]}
             for commits in made
-            for repo, commit in commits.items()
+            for repo, commit in (commits.items() if isinstance(commits, Mapping) else ())
+            if is_pin({"repo": repo, "commit_sha": commit})
         }
 
     @cached_property
