@@ -11,8 +11,9 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from benchproof import yamltext
 from benchproof.config import AS_OF
-from benchproof.errors import ConfigError
+from benchproof.errors import ConfigError, Unreadable
 
 _TEXTS: Final = ("id", "owner", "reason")
 _KEYS: Final = (*_TEXTS, "expires")
@@ -68,13 +69,11 @@ def load(path: str | Path, day: str) -> Accepted:
 
     Raises ConfigError with one line that names the entry, what is wrong and what to write.
     """
-    import yaml
-
     try:
-        value = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        value = yamltext.load(Path(path))
     except FileNotFoundError:
         raise ConfigError(f"{path}: missing; write `accepted: []` into it.") from None
-    except (yaml.YAMLError, ValueError):  # ValueError: a day that is no day, or no UTF-8
+    except Unreadable:
         raise ConfigError(
             f"{path}: not readable as YAML; correct its syntax, days included."
         ) from None

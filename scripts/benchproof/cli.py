@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchproof import __version__, config, confinement, separation
-from benchproof.errors import BenchproofError, ConfigError, LeaseHeld
+from benchproof import __version__, config, confinement, separation, yamltext
+from benchproof.errors import BenchproofError, ConfigError, LeaseHeld, Unreadable
 from benchproof.lease import Lease
 from benchproof.pending import Pending
 from benchproof.vault import Vault
@@ -124,16 +124,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def _configured(options: argparse.Namespace) -> config.Config:
     """Return the configuration as snakemake would merge it from the same options."""
-    import yaml
-
     merged: dict[str, Any] = {}
     for path in (DEFAULTS, *map(Path, options.configfile)):
         try:
-            found = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-        except (OSError, ValueError, yaml.YAMLError) as error:  # ValueError: a day that is no day
-            raise ConfigError(
-                f"{path}: not a readable YAML file ({type(error).__name__})."
-            ) from None
+            found = yamltext.load(path) or {}
+        except (OSError, Unreadable) as error:
+            why = error.reason if isinstance(error, Unreadable) else type(error).__name__
+            raise ConfigError(f"{path}: not a readable YAML file ({why}).") from None
         if not isinstance(found, dict):
             raise ConfigError(f"{path}: a configuration is a mapping of keys to values.")
         _update(merged, found)

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from benchproof.errors import ConfigError
 from benchproof.jsontext import canonical
-from benchproof.printable import printable
+from benchproof.printable import printable, without_userinfo
 from benchproof.sources.base import RepoSpec
 from benchproof.vault import slug
 
@@ -128,12 +128,25 @@ def _schema() -> dict[str, Any]:
     return schema
 
 
-def _plain(value: Any) -> Any:
-    """Return ordered mappings as dicts and dates as ISO text: PyYAML reads an unquoted day as a date."""
+#: Values of a configuration, and levels: aliases of YAML can stand for any number, and lead into themselves.
+_MAX_VALUES, _MAX_DEPTH = 200_000, 50
+
+
+def _plain(value: Any, left: list[int] | None = None, depth: int = 0) -> Any:
+    """Return ordered mappings as dicts and dates as ISO text: PyYAML reads an unquoted day as a date.
+
+    Raises ConfigError for more than a configuration ever has; `left` counts the values that may still come.
+    """
+    left = [_MAX_VALUES] if left is None else left
+    left[0] -= 1
+    if left[0] < 0 or depth > _MAX_DEPTH:
+        raise ConfigError(
+            "config: it is nested too deep or stands for too many values; write it out."
+        )
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {_text_of(key): _plain(item, left, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_plain(item, left, depth + 1) for item in value]
     if isinstance(
         value, date | datetime
     ):  # a day becomes text; a time of day is then no day, and said so
@@ -244,10 +257,19 @@ def _join(key: str, name: str) -> str:
 
 def _short(value: Any) -> str:
     """A value for a message: at most 60 characters, one line, and never a URL's user, query or fragment."""
-    text = re.sub(r"//.*@", "//…@", str(value), flags=re.DOTALL)
-    text = re.sub(r"(://[^?#]*)[?#].*", r"\1?…", text, flags=re.DOTALL)
-    text = printable(text)
+    text = without_userinfo(_text_of(value))
+    start = text.find("://")
+    cut = re.search(r"[?#]", text[start:]) if start >= 0 else None
+    text = printable(f"{text[: start + cut.start()]}?…" if cut else text)
     return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _text_of(value: Any) -> str:
+    """A value as text; one of too many digits is none."""
+    try:
+        return str(value)
+    except ValueError:
+        return "a huge number"
 
 
 def _is_day(value: object) -> bool:

@@ -15,6 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from benchproof import yamltext
 from benchproof.analysis.query import RefusedQueryError, Value
 from benchproof.errors import ConfigError
 from benchproof.outputs import OPEN
@@ -239,15 +240,12 @@ def load(path: str | Path) -> list[Claim]:
 
     Raises ConfigError with one line that names the claim, what is wrong and what to write.
     """
-    import yaml
-
     try:
-        value = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        value = yamltext.load(Path(path))
     except FileNotFoundError:
         raise ConfigError(f"{path}: missing; write `claims: []` into it.") from None
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a day that is no day, or no UTF-8
-        mark = getattr(error, "problem_mark", None)
-        line = f" (line {mark.line + 1})" if mark else ""
+    except yamltext.NotYaml as error:
+        line = f" (line {error.line})" if error.line else ""
         raise ConfigError(f"{path}: not readable as YAML{line}; correct its syntax.") from None
     listed = value.get("claims") if isinstance(value, dict) else None
     if not isinstance(listed, list):

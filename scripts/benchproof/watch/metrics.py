@@ -71,4 +71,6 @@ def _lines(name: str, samples: list[Sample]) -> Iterable[str]:
 
 
 def _escaped(text: str) -> str:
+    # The format knows three escapes; some collectors also end a line at what else breaks one.
+    text = "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
     return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

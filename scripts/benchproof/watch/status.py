@@ -8,13 +8,15 @@ results are there to be shared, and the lease in the vault says who runs.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import Field, asdict, dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from benchproof import __version__
+from benchproof import __version__, jsontext
+from benchproof.errors import Unreadable
 from benchproof.outputs import replacing
 
 NAME: Final = "status.json"
@@ -95,11 +97,46 @@ def instant(now: datetime) -> str:
 def read(results: Path) -> Status:
     """Return the status that the last run left; a missing or damaged file is one of no run at all."""
     try:
-        found = json.loads((results / NAME).read_bytes())
-        known = {item.name: found[item.name] for item in fields(Status) if item.name in found}
-        return Status(**{**known, "told": tuple(known.get("told", ()))})
-    except (OSError, ValueError, TypeError):
+        found = jsontext.read_object(results / NAME)
+    except (OSError, Unreadable):
         return Status()
+    known = {item.name: found[item.name] for item in fields(Status) if item.name in found}
+    if not all(_FITS[str(item.type)](known.get(item.name, item)) for item in fields(Status)):
+        return Status()
+    times = [known.get(name) for name in ("started_at", "ended_at", "succeeded_at")]
+    if not all(time is None or (_INSTANT.fullmatch(time) and _is_instant(time)) for time in times):
+        return Status()
+    return Status(**{**known, "told": tuple(known.get("told", ()))})
+
+
+_INSTANT: Final = re.compile(r"[0-9]{4}(?:-[0-9]{2}){2}T[0-9]{2}(?::[0-9]{2}){2}Z")
+
+
+def _is_instant(text: str) -> bool:
+    """True for an instant that a calendar has, and that arithmetic in any zone can reach."""
+    try:
+        return 1970 <= datetime.fromisoformat(text).year < 9999
+    except ValueError:
+        return False
+
+
+def _whole(value: Any) -> bool:
+    return type(value) is int and abs(value) < 1 << 53
+
+
+#: What a field of each type may hold in a file that anybody can write; a field itself stands for none.
+_FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "int": lambda v: isinstance(v, Field) or _whole(v),
+    "int | None": lambda v: isinstance(v, Field) or v is None or _whole(v),
+    "str": lambda v: isinstance(v, Field | str),
+    "str | None": lambda v: isinstance(v, Field | str | None),
+    "Mapping[str, int]": lambda v: (
+        isinstance(v, Field) or (isinstance(v, dict) and all(map(_whole, v.values())))
+    ),
+    "tuple[str, ...]": lambda v: (
+        isinstance(v, Field) or (isinstance(v, list) and all(isinstance(t, str) for t in v))
+    ),
+}
 
 
 def write(results: Path, status: Status) -> None:

@@ -90,3 +90,30 @@ def test_it_names_no_host_process_or_folder(tmp_path: Path) -> None:
     status.write(tmp_path, Status().begun("2026-01-15", NOW, "a.log"))
     found = json.loads((tmp_path / status.NAME).read_text())
     assert not {"host", "pid", "user", "results", "resources"} & set(found)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"started_at": 5}, {"started_at": "soon"}, {"started_at": "2026-13-01T00:00:00Z"}),
+        *({"findings": [1]}, {"findings": {"critical": "<b>"}}, {"unended": True}, {"told": "abc"}),
+        *(
+            {"exit_code": 10**400},
+            {"subject": {}},
+            {"ended_at": "0001-01-01T00:00:00Z"},
+            {"told": [1]},
+        ),
+    ],
+    ids=str,
+)
+def test_a_status_that_somebody_else_wrote_is_that_of_no_run(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    """results/ is there to be shared: what stands in it must not end the next run, or its metrics."""
+    known = {"started_at": "2026-01-15T03:00:00Z", "findings": {"critical": 1}, "told": ["a"]}
+    (tmp_path / status.NAME).write_text(json.dumps(known))
+    assert status.read(tmp_path).findings == {"critical": 1}
+    (tmp_path / status.NAME).write_text(json.dumps({**known, **change}))
+    assert status.read(tmp_path) == Status()
+    (tmp_path / status.NAME).write_text("[" * 100_000)
+    assert status.read(tmp_path) == Status()
