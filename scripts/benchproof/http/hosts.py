@@ -108,9 +108,26 @@ class HostState:
 def is_public(address: str) -> bool:
     """True for an address that the whole internet can reach (not private, loopback, link-local)."""
     ip = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped:
-        ip = ip.ipv4_mapped
-    return ip.is_global and not ip.is_multicast
+    return all(one.is_global and not one.is_multicast for one in _reached(ip))
+
+
+#: Prefixes of 96 bits before an IPv4 address that a gateway or this machine translates to: NAT64 (RFC 6052)
+#: and what is deprecated and still routed by some (::a.b.c.d).
+_TRANSLATED = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
+
+
+def _reached(
+    ip: ipaddress.IPv4Address | ipaddress.IPv6Address,
+) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
+    """Return the addresses that packets to an address may end at: an IPv6 one can hold IPv4 ones."""
+    if not isinstance(ip, ipaddress.IPv6Address):
+        return [ip]
+    if ip.ipv4_mapped:
+        return [ip.ipv4_mapped]
+    inner = [ip.sixtofour, *(ip.teredo or ())]
+    if any(ip in network for network in _TRANSLATED):
+        inner.append(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF))
+    return [ip, *(address for address in inner if address is not None)]
 
 
 def is_address(host: str) -> bool:

@@ -33,6 +33,10 @@ from benchproof.errors import Cause, ConfigError, Unreachable
 from benchproof.http.hosts import HostState
 
 MIN_BYTES_PER_S = 1000
+#: Bytes of a line and lines on end, of heads, chunk sizes and trailers; http.client takes 100 headers.
+MAX_LINE, MAX_LINES = 65537, 512
+#: gzip may come in several members; each costs a copy of all that follows it.
+MAX_MEMBERS = 64
 
 
 def _drop(_: logging.LogRecord) -> bool:
@@ -78,6 +82,29 @@ class _WatchedReader(io.RawIOBase):
         super().close()
 
 
+class _Lines(io.BufferedReader):
+    """What a body is read from; lines are bounded where http.client and urllib3 bound none.
+
+    Endless are otherwise: a chunk's size, trailers, and answers 100 before the answer.
+    """
+
+    _run = 0
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """Return a line. Raises HTTPException for a long one, and for many without a byte of body between."""
+        self._run += 1
+        line = super().readline(MAX_LINE if size is None or size < 0 else min(size, MAX_LINE))
+        if self._run > MAX_LINES or (len(line) == MAX_LINE and not line.endswith(b"\n")):
+            raise http.client.HTTPException("lines without end")
+        return line
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return bytes of the body."""
+        # A chunk's end, two bytes, is no body.
+        self._run = self._run if size is not None and 0 <= size <= 2 else 0
+        return super().read(size)
+
+
 class _WatchedResponse(http.client.HTTPResponse):
     fp: Any
     #: Bytes of the body that came with the headers; None before anyone has looked.
@@ -86,7 +113,7 @@ class _WatchedResponse(http.client.HTTPResponse):
     def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
         super().__init__(sock, *args, **kwargs)
         self._watched = _WatchedReader(self.fp.detach(), sock.gettimeout() or math.inf)
-        self.fp = io.BufferedReader(self._watched)
+        self.fp = _Lines(self._watched)
 
     def begin(self) -> None:
         """Read the headers; http.client takes a connection closed among them for their end."""
@@ -355,7 +382,7 @@ def decode_body(body: bytes, encoding: str, max_bytes: int) -> bytes:
 
 def _inflate(body: bytes, window: int, max_bytes: int) -> bytes:
     out = bytearray()
-    while body:  # gzip may come in several members
+    for _ in range(MAX_MEMBERS):
         member = zlib.decompressobj(window)
         out += member.decompress(body, max_bytes + 1 - len(out))
         if len(out) > max_bytes:
@@ -363,4 +390,6 @@ def _inflate(body: bytes, window: int, max_bytes: int) -> bytes:
         if not member.eof:
             raise DecodeError
         body = member.unused_data
-    return bytes(out)
+        if not body:
+            return bytes(out)
+    raise DecodeError

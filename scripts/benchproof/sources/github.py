@@ -141,7 +141,8 @@ class GitHubSource:
         if status != 200:
             raise _refusal(status, repo)
         repo_id, name = _get(value, "id"), _get(value, "full_name")
-        if type(repo_id) is not int or not isinstance(name, str) or not _NAME.match(name):
+        whole = type(repo_id) is int and 0 <= repo_id < 1 << 63
+        if not whole or not isinstance(name, str) or not _NAME.match(name):
             raise Unreachable("malformed", f"{repo}: the answer describes no repository")
         return repo_id, name
 

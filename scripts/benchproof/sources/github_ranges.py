@@ -13,10 +13,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from benchproof.errors import Absent, Unreachable
-from benchproof.sources import objects
+from benchproof.sources import objects, ranges
 
 #: The most that GitHub gives.
 PER_PAGE = 100
+#: Commits of a range that are listed at most, and 2,000 requests: Linux has a million, no benchmark does.
+MAX_COMMITS = ranges.MAX_COMMITS
 #: `status` of a comparison by whether the first commit is an ancestor of the second.
 _ANCESTOR = {"ahead": True, "identical": True, "behind": False, "diverged": False}
 
@@ -53,6 +55,7 @@ class Lists:
             if not new.keys() - span.commits.keys():
                 raise _not_whole(what, f"{len(span.commits)} commits came, and not their parents")
             span.commits |= new
+            _refuse_endless(span, what)
             page += 1
         return span
 
@@ -73,6 +76,7 @@ class Lists:
             if type(total) is not int or (total and not new.keys() - span.commits.keys()):
                 raise _not_whole(what, f"{len(span.commits)} of {total} commits came")
             span.commits |= new
+            _refuse_endless(span, what)
             page += 1
         reached = (
             until in span.commits if total else _get(value, "status") in ("identical", "behind")
@@ -138,6 +142,11 @@ class Lists:
         return {row["sha"]: _commit(row, what) for row in rows}
 
 
+def _refuse_endless(span: Span, what: str) -> None:
+    if len(span.commits) + len(span.beside) > MAX_COMMITS:
+        raise Unreachable("too_large", what, f"It has more than {MAX_COMMITS} commits.")
+
+
 def _closed(span: Span, until: str) -> bool:
     """True when a list holds a commit and every parent of what it holds."""
     above = {sha for commit in span.commits.values() for sha in commit.parents}
@@ -158,11 +167,16 @@ def instant(text: Any, what: str) -> datetime:
     """Return a time in UTC; raises Unreachable for text that is none."""
     try:
         found = datetime.fromisoformat(text)
-    except (TypeError, ValueError):
-        found = None
-    if found is None or found.tzinfo is None:
+        moment = found.astimezone(UTC) if found.tzinfo is not None else None
+    except (
+        TypeError,
+        ValueError,
+        OverflowError,
+    ):  # overflow: the first and last hours of the calendar
+        moment = None
+    if moment is None:
         raise Unreachable("malformed", f"{what}: the commit has no readable date")
-    return found.astimezone(UTC)
+    return moment
 
 
 def _not_whole(what: str, why: str) -> Unreachable:

@@ -15,6 +15,8 @@ from benchproof.sources.base import Entry
 
 #: Bytes of all paths that one commit may change: trees that hold each other name 10**10 files.
 MAX_CHANGED = 1 << 29
+#: Commits of one range: a hundred times what any benchmark has, in 200 MB of memory.
+MAX_COMMITS = 200_000
 
 Rows = list[tuple[str, bytes, str]]
 
@@ -29,6 +31,9 @@ def reachable(
         sha = waiting.pop()
         if sha not in found:
             found[sha] = read(sha)
+            if len(found) > MAX_COMMITS:
+                what = f"the history of {start[:12]}"
+                raise Unreachable("too_large", what, f"It has more than {MAX_COMMITS} commits.")
             waiting += found[sha].parents
     return found
 

@@ -120,3 +120,26 @@ def test_endpoints_that_cannot_be_used(url: str) -> None:
     with pytest.raises(ConfigError) as caught:
         Client(url)
     assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "::127.0.0.1", "2002:7f00:1::", "2002:a00:1::1"),
+        *(
+            "2001:0:a00:1::",
+            "::ffff:169.254.169.254",
+            "fe80::1%eth0",
+            "::1",
+            "100.64.0.1",
+            "0.0.0.0",
+        ),
+    ],
+)
+def test_what_a_gateway_turns_into_a_private_address_is_private(address: str) -> None:
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize("address", ["93.184.216.34", "2606:4700::1111", "64:ff9b::5db8:d822"])
+def test_public_addresses_stay_public(address: str) -> None:
+    assert is_public(address)
