@@ -22,6 +22,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchproof.errors import NOT_YET, Absent, ConfigError, Unreachable, VaultError
+from benchproof.foreign import is_repository
 from benchproof.http import Http
 from benchproof.sources import gitcmd, objects, ranges
 from benchproof.sources.base import SMALL_BYTES, Commit, Entry, Pin, RepoSpec
@@ -50,6 +51,10 @@ _HOPELESS_AFTER = 2
 MAX_REFS = 1 << 26
 #: Trees that are kept in memory between two listings.
 MAX_TREES = 1 << 16
+#: Entries of all trees of one commit, as for REST; a gigabyte of packed trees holds twenty times as many.
+MAX_ENTRIES = 2_000_000
+#: Folders inside each other: Linux takes no path of more than 4,096 bytes.
+MAX_DEPTH = 2048
 #: Bytes of all paths of a tree: a few folders that hold each other ten times over name 10**10 files.
 MAX_LISTING = 1 << 29
 
@@ -193,7 +198,7 @@ class GitSource:
             raise Absent("missing", repo)
         path = response.url.removeprefix(f"{self._endpoint}/").split("?", 1)[0]
         name = path.removesuffix("/info/refs").removesuffix(".git")
-        if name.count("/") != 1:
+        if not is_repository(name):
             raise Absent("missing", repo)
         return name
 
@@ -427,7 +432,7 @@ class _Trees:
         if len(self.rows) > MAX_TREES:
             self.rows.clear()
             self.sizes.clear()
-        unread, seen = [root], set[str]()
+        unread, seen, entries = [root], set[str](), 0
         while unread:
             sha = unread.pop()
             if sha in seen:
@@ -437,16 +442,23 @@ class _Trees:
                 _, data = reader.read(sha)
                 objects.prove("tree", sha, data, where)
                 self.rows[sha] = objects.parse_tree(data)
+            entries += len(self.rows[sha])
+            if entries > MAX_ENTRIES:
+                advice = f"It has more than {MAX_ENTRIES} entries, and is no tree to audit."
+                raise Unreachable("too_large", where, advice)
             unread += [child for mode, _, child in self.rows[sha] if objects.is_folder(mode)]
 
     def leaves(self, root: str) -> Iterator[tuple[bytes, str, str]]:
         """Yield path, mode and id of each leaf below a root that was read."""
-        waiting = [(b"", root)]
+        waiting = [(b"", root, 0)]
         while waiting:
-            prefix, tree = waiting.pop()
+            prefix, tree, depth = waiting.pop()
+            if depth > MAX_DEPTH:
+                advice = f"Its folders are nested deeper than {MAX_DEPTH}."
+                raise Unreachable("too_large", f"tree {root}", advice)
             for mode, name, sha in self.rows[tree]:
                 if objects.is_folder(mode):
-                    waiting.append((prefix + name + b"/", sha))
+                    waiting.append((prefix + name + b"/", sha, depth + 1))
                 else:
                     yield prefix + name, mode, sha
 

@@ -13,9 +13,10 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from benchproof.errors import Absent, AbsentStatus, BenchproofError, Cause, Unreachable, VaultError
 from benchproof.vault import PRIVATE, private_file
@@ -36,9 +37,23 @@ _NOBODY = {
 
 #: Bytes of one command's answers: the needed blobs of the largest repository are some 100 MB.
 MAX_ANSWER = 1 << 30
+#: Bytes of one object: GitHub keeps no larger blobs. A delta of a kilobyte can stand for a terabyte.
+MAX_OBJECT = 100 * 1024 * 1024
+#: git's own memory: one piece, and its address space with the packs that it maps.
+MAX_PIECE, MAX_MEMORY = 256 * 1024 * 1024, 3 << 30
+#: The same for a list of refs, which maps no pack and may come compressed a thousand times.
+MAX_MEMORY_OF_REFS = 1 << 29
+#: Seconds of work and of waiting for one command: a drip above the stall rule's rate would take days.
+MAX_CPU_S, MAX_WALL_S = 900, 3600
+#: Bytes that a command may print: the ids of five million objects, or half a million refs.
+MAX_PRINTED = 1 << 28
+_MAX_SAID = 1 << 20
 
 _CAUSES: tuple[tuple[str, Cause], ...] = (
     ("answer too large", "too_large"),
+    ("died of signal 24", "too_large"),  # SIGXCPU
+    ("attempting to allocate", "too_large"),
+    ("out of memory", "too_large"),
     ("could not resolve host", "dns"),
     ("network is unreachable", "no_network"),
     ("returned error: 429", "throttled"),
@@ -96,6 +111,7 @@ class Tally:
     bytes_in: int = 0
     abandoned: bool = False
     flooded: bool = False
+    overdue: bool = False
     most: int = MAX_ANSWER
     process: subprocess.Popen[bytes] | None = None
 
@@ -132,7 +148,7 @@ class Git:
     @contextmanager
     def objects(self) -> Iterator[Objects]:
         """Open the object reader: one process for any number of objects."""
-        command = ["git", "-C", str(self.folder), "cat-file", "--batch"]
+        command = bounded(["git", "-C", str(self.folder), "cat-file", "--batch"])
         with subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -184,6 +200,7 @@ class Git:
                 "GIT_OPTIONAL_LOCKS": "0",
                 **_NOBODY,
                 "GIT_NO_LAZY_FETCH": "1",
+                "GIT_ALLOC_LIMIT": str(MAX_PIECE),
                 "GIT_ALLOW_PROTOCOL": "http:https:file:ssh" if network else "none",
                 "LC_ALL": "C",
             }
@@ -206,7 +223,7 @@ class Git:
                 # A bare number works below 10 only; git opens this path like any other trace file.
                 environment["GIT_TRACE_CURL"] = f"/dev/fd/{trace}"
             process = subprocess.Popen(
-                command,
+                bounded(command, MAX_MEMORY_OF_REFS if "ls-remote" in arguments else MAX_MEMORY),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -215,22 +232,26 @@ class Git:
                 umask=PRIVATE,
                 start_new_session=True,
             )
-            if tally is not None:
-                tally.process, tally.flooded = process, False
-            watchdog = threading.Timer(CONNECT_S, _give_up_connecting, (process, tally or Tally()))
+            tally = tally or Tally()
+            tally.process, tally.flooded = process, False
+            watchdog = threading.Timer(CONNECT_S, _give_up_connecting, (process, tally))
+            deadline = threading.Timer(MAX_WALL_S, _give_up_waiting, (process, tally))
+            deadline.daemon = True
+            deadline.start()
             if trace is not None:
                 watchdog.start()
             try:
-                out, error = process.communicate(stdin)
+                out, error = _conversed(process, stdin, tally)
             except BaseException:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 raise
             finally:
                 watchdog.cancel()
-        if tally is not None and tally.abandoned:
+                deadline.cancel()
+        if tally.abandoned:
             return 1, out, b"Network is unreachable"
-        if tally is not None and tally.flooded:
+        if tally.flooded or tally.overdue or process.returncode == -signal.SIGXCPU:
             return 1, b"", b"answer too large"
         return process.returncode, out, error
 
@@ -266,7 +287,12 @@ class Objects:
             raise VaultError(
                 f"{self._folder}: object {sha} is missing; delete this folder and run again."
             )
-        content = self._out.read(int(header[2]))
+        size = int(header[2])
+        if size > MAX_OBJECT:
+            # The rest of the answer stands in the pipe: this reader ends with its error.
+            advice = f"One object has {size} bytes, more than any that is audited."
+            raise Unreachable("too_large", f"{self._folder}: object {sha}", advice)
+        content = self._out.read(size)
         self._out.read(1)
         return header[1].decode(), content
 
@@ -281,6 +307,62 @@ def _trusting(environ: Mapping[str, str]) -> dict[str, str]:
         return {}
     path = str(Path(environ[name]).absolute())  # git works in its own folder
     return {"GIT_SSL_CAPATH" if os.path.isdir(path) else "GIT_SSL_CAINFO": path}
+
+
+def bounded(command: Sequence[str], memory: int = MAX_MEMORY) -> list[str]:
+    """Return a command with bounds on its memory and time, and on those of the processes that it starts:
+    packs come from strangers. Lower limits than ours stay.
+    """
+    limits = f"ulimit -S -v {memory // 1024}; ulimit -S -t {MAX_CPU_S}"
+    return ["/bin/sh", "-c", f'{{ {limits}; }} 2>/dev/null; exec "$@"', "git", *command]
+
+
+def _conversed(process: subprocess.Popen[bytes], stdin: bytes, tally: Tally) -> tuple[bytes, bytes]:
+    """Return what a command prints and says, each up to its bound; one that prints more is ended."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    printed, said = bytearray(), bytearray()
+
+    def print_all(stream: IO[bytes]) -> None:
+        while piece := stream.read(65536):
+            printed.extend(piece)
+            if len(printed) > MAX_PRINTED:
+                tally.flooded = True
+                _kill(process)
+                return
+
+    def say(stream: IO[bytes]) -> None:
+        while piece := stream.read1(65536):  # type: ignore[attr-defined]
+            said.extend(piece[: _MAX_SAID - len(said)])
+
+    readers = [
+        threading.Thread(target=print_all, args=(process.stdout,), daemon=True),
+        threading.Thread(target=say, args=(process.stderr,), daemon=True),
+    ]
+    for reader in readers:
+        reader.start()
+    with suppress(BrokenPipeError):
+        process.stdin.write(stdin)
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+    for reader in readers:
+        reader.join()
+    process.wait()
+    process.stdout.close()
+    process.stderr.close()
+    return bytes(printed), bytes(said)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _give_up_waiting(process: subprocess.Popen[bytes], tally: Tally) -> None:
+    if process.poll() is None:
+        tally.overdue = True
+        _kill(process)
 
 
 def _give_up_connecting(process: subprocess.Popen[bytes], tally: Tally) -> None:

@@ -94,9 +94,12 @@ def size_of(
     waiting = [] if root in sizes else [root]
     while waiting:
         sha = waiting[-1]
+        if sha in sizes:  # a tree that stands in many places
+            waiting.pop()
+            continue
         below = [child for mode, _, child in trees[sha] if is_folder(mode) and child not in sizes]
         if below:
-            waiting += below
+            waiting += dict.fromkeys(below)
             continue
         waiting.pop()
         names: set[bytes] = set()

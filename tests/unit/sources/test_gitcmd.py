@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from benchproof.errors import Absent, Unreachable, VaultError
+from benchproof.sources import gitcmd
 from benchproof.sources.gitcmd import Git, Moved, Tally, _classified, _count
 from benchproof.vault import private_folder
 
@@ -256,3 +257,42 @@ def test_these_tests_run_a_git_that_is_not_newer_than_2_25(repo: Git, arguments:
     with pytest.raises(VaultError, match=r"git 2\.25"):
         repo.local(*arguments)
     assert repo.local("hash-object", "-w", "--stdin", stdin=b"x")
+
+
+def test_an_object_larger_than_any_blob_is_not_read(
+    repo: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kilobyte of a pack can stand for gigabytes of an object."""
+    sha = repo.local("hash-object", "-w", "--stdin", stdin=bytes(5000)).decode().strip()
+    monkeypatch.setattr(gitcmd, "MAX_OBJECT", 4999)
+    with repo.objects() as reader, pytest.raises(Unreachable, match="too_large"):
+        reader.read(sha)
+    monkeypatch.setattr(gitcmd, "MAX_OBJECT", 5000)
+    with repo.objects() as reader:
+        assert len(reader.read(sha)[1]) == 5000
+
+
+def test_a_command_that_prints_without_end_is_ended(
+    repo: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in (b"a", b"b"):
+        repo.local("hash-object", "-w", "--stdin", stdin=text * 10)
+    monkeypatch.setattr(gitcmd, "MAX_PRINTED", 60)
+    with pytest.raises(VaultError):
+        repo.local("cat-file", "--batch-all-objects", "--batch-check")
+
+
+def test_a_command_has_an_hour_and_bounded_memory(
+    repo: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = repo.local("-c", "alias.told=!ulimit -v; ulimit -t", "told").split()
+    assert said == [str(gitcmd.MAX_MEMORY // 1024).encode(), str(gitcmd.MAX_CPU_S).encode()]
+    monkeypatch.setattr(gitcmd, "MAX_WALL_S", 0.3)
+    with pytest.raises(Unreachable, match="too_large"):
+        repo.remote("-c", "alias.nap=!sleep 30", "nap", what="o/n", tally=Tally())
+
+
+def test_a_piece_that_git_refuses_is_too_large(repo: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gitcmd, "MAX_PIECE", 4096)
+    with pytest.raises(VaultError):
+        repo.local("hash-object", "-w", "--stdin", stdin=bytes(100_000))

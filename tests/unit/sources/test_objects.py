@@ -290,3 +290,21 @@ def test_a_tree_that_holds_a_name_twice_is_refused() -> None:
     twice = [("100644", b"f", "0" * 40), ("100644", b"f", "1" * 40)]
     with pytest.raises(objects.MalformedObjectError, match="holds this name twice"):
         objects.size_of({"root": twice}, "root")
+
+
+def test_a_tree_that_stands_in_many_places_is_sized_once() -> None:
+    """Each of 3,000 places of a tree of 3,000 entries once cost as much as the tree itself."""
+    leaf = [("100644", b"f%d" % n, "1" * 40) for n in range(3000)]
+    trees = {"r": [("40000", b"d%d" % n, "t") for n in range(3000)], "t": leaf}
+
+    class Counting(dict[str, list[tuple[str, bytes, str]]]):
+        reads = 0
+
+        def __getitem__(self, key: str) -> list[tuple[str, bytes, str]]:
+            Counting.reads += 1
+            return super().__getitem__(key)
+
+    total = objects.size_of(Counting(trees), "r")
+    paths = (len(f"d{n}/") for n in range(3000))
+    assert total == 3000 * sum(len(n) + 1 for _, n, _ in leaf) + 3000 * sum(paths)
+    assert Counting.reads < 10
