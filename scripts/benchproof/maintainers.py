@@ -6,9 +6,10 @@ vault, where they have their places.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from benchproof.accepted import Accepted
 from benchproof.printable import printable
@@ -92,15 +93,28 @@ def _evidence(row: Row, rule: Rule, commit: str | None, accepted: Accepted) -> s
     at = f"{row['repo']}@{(row['commit_sha'] or commit or 'unknown')[:12]}"
     where = code(f"{at}:{row['path']}" if row["path"] else at)
     pointer = f" {code(row['pointer'])}" if row["pointer"] else ""
-    detail = row["message"].removeprefix(rule.message).strip()
+    detail = _said(row["message"].removeprefix(rule.message).strip())
     entry = accepted.of(row["finding_id"])
-    until = f" Accepted by {entry.owner} until {entry.expires}: {entry.reason}." if entry else ""
+    until = (
+        _said(f"Accepted by {entry.owner} until {entry.expires}: {entry.reason}.") if entry else ""
+    )
+    until = f" {until}" if until else ""
     return f"{where}{pointer} {detail}{until} (id {row['finding_id']})".replace("  ", " ")
+
+
+#: Words, numbers and punctuation that Markdown and GitHub make nothing of: no link, mention or element.
+_TAME: Final = re.compile(r"(?:(?!://|www\.)[\w\s.,:;()'\"%/+=…–-])*")
+
+
+def _said(text: str) -> str:
+    """Return a text as it stands when it is plain words; what could link, mention or mark up becomes code."""
+    return text if text.isprintable() and _TAME.fullmatch(text) else code(text)
 
 
 def code(text: str) -> str:
     """Return a text as Markdown code, whatever it holds."""
     shown = printable(text)
-    fence = "``" if "`" in shown else "`"
+    # Longer than any run of backticks inside, which would end it.
+    fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
     pad = " " if "`" in shown else ""
     return f"{fence}{pad}{shown}{pad}{fence}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from typing import Any
 
 import pytest
 
+from benchproof import maintainers
 from benchproof.accepted import Accepted, Entry
 from benchproof.findings import Finding, counted, rows
 from benchproof.maintainers import by_repository, code
@@ -79,3 +81,31 @@ def test_accepted_findings_are_shown_as_such() -> None:
 )
 def test_any_path_stays_code(text: str, shown: str) -> None:
     assert code(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("``a`b```", "`" * 9, "[x](http://evil.test)", "![x](//evil)", "@everyone", "fixes #1"),
+        *(
+            "<img src=x onerror=y>",
+            "www.evil.test",
+            "a\n## forged",
+            "a\u202eb",
+            "**x** | y",
+            "http://x",
+        ),
+    ],
+)
+def test_details_from_outside_are_plain_or_code(text: str) -> None:
+    """Nothing in an issue text links, mentions, marks up or ends the code that it stands in."""
+    said = maintainers._said(text)
+    assert said.isprintable()
+    fence = re.match("`+", said)
+    assert fence is not None
+    inner = said[len(fence[0]) : -len(fence[0])]
+    assert said.endswith(fence[0])
+    assert len(fence[0]) > max(map(len, re.findall("`+", inner)), default=0)
+    assert (
+        maintainers._said("Rows 1 and 2: 63.8, expected 64.") == "Rows 1 and 2: 63.8, expected 64."
+    )

@@ -36,6 +36,10 @@ FOLDS: Final[tuple[Fold, ...]] = (
 )
 
 
+#: Items of a list that is compared: the work grows with the product of both lengths.
+MAX_ITEMS: Final = 20_000
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SubsequenceRule:
     """A compiled configuration; `threshold` None is one that no source gives."""
@@ -69,6 +73,8 @@ class SubsequenceRule:
         value = answer.get(self.key, MISSING)
         if not isinstance(value, list):
             return single(checked(self.key, False, mode=unusable(value), tier="A"), score=0.0)
+        if max(len(value), len(self.truth)) > MAX_ITEMS:
+            return Verdict("not_supported", reason="list_too_long")
         return self._scored(value)
 
     def _scored(self, value: list[Any]) -> Verdict:

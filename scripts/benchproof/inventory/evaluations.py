@@ -16,6 +16,7 @@ from benchproof.findings import JSON_FLAGS, Finding
 from benchproof.grading import rule_status
 from benchproof.grading.children import is_predicate
 from benchproof.inventory.reconcile import stem_of, valid_id
+from benchproof.printable import without_userinfo
 
 _HANDLE = re.compile(r"latch://[A-Za-z0-9][A-Za-z0-9._/-]{0,300}")
 _WORD = re.compile(r"[A-Za-z][A-Za-z_]{0,31}")
@@ -198,7 +199,7 @@ def _shown(handle: str) -> str:
     """A handle as tables show it: one that is none may be a signed URL, or of any length."""
     if _HANDLE.fullmatch(handle):
         return handle
-    text = re.sub(r"//.*@", "//…@", handle, flags=re.DOTALL)
+    text = without_userinfo(handle)
     text = re.split(r"[?#]", text, maxsplit=1)[0]
     if text == handle and len(text) <= 300:
         return handle

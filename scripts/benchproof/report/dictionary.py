@@ -719,6 +719,7 @@ REASONS: Final[Texts] = {
     "arithmetic_alone": "the published part gives a score and no verdict",
     "unknown_type": "no public source knows the grader's type",
     "named_without_rule": "public sources name the grader's type and not its rule",
+    "list_too_long": "a list is longer than those that are compared here",
     "nested_too_deep": "graders are nested deeper than is read here",
     # the configuration of a grader
     "config_not_object": "the grader's config is no object",

@@ -84,7 +84,12 @@ def check_repository(repository: Repository, recorded: Recorded, out: Published)
     stated = {file.replicates for file in files if file.replicates is not None}
     replicates = stated.pop() if len(stated) == 1 else recorded.replicates
     made = list(_all_checks(scores, extras, replicates, recorded.public()))
-    out.scores += [_row(repo, score, replicates, made) for score in scores]
+    placed: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for check in checks.failing(made):
+        placed[(check.path, check.place)].add(check.check)
+    out.scores += [
+        _row(repo, score, replicates, placed[(score.path, score.place)]) for score in scores
+    ]
     out.checks += [_check_row(repo, check) for check in made]
     out.findings += _findings(repo, made, shas)
 
@@ -122,10 +127,8 @@ def _all_checks(
         yield from checks.with_runs(score, public.get(score.key), replicates)
 
 
-def _row(repo: str, score: Score, replicates: int | None, made: Iterable[Check]) -> dict[str, Any]:
+def _row(repo: str, score: Score, replicates: int | None, failed: set[str]) -> dict[str, Any]:
     fewest, most = checks.passes_of(score, replicates)
-    met = [c for c in made if (c.path, c.place) == (score.path, score.place)]
-    failed = {check.check for check in met if check.status == "fails"}
     readable = score.mean is not None
     return {
         "repo": repo,

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchproof.errors import Unreadable
-from benchproof.jsontext import MAX_BYTES
 
+#: Bytes of a published table, and cells and lines of it: the largest seen has 20 kB.
+MAX_TABLE_BYTES, MAX_CELLS = 16 * 1024 * 1024, 1_000_000
 _RULE = re.compile(r"\s*:?-+:?\s*")
 _FENCE = re.compile(r"\s*(```|~~~)")
 #: A cell of a Markdown table may hold an escaped bar.
@@ -37,7 +38,7 @@ class Sheet:
 
 def text_of(data: bytes) -> str:
     """Return a file's text without its byte order mark; raises Unreadable (empty, too_large, not_utf8)."""
-    if len(data) > MAX_BYTES:
+    if len(data) > MAX_TABLE_BYTES or sum(map(data.count, (b",", b"|", b"\n"))) > MAX_CELLS:
         raise Unreadable("too_large")
     try:
         text = data.decode("utf-8-sig")
