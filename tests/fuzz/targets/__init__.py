@@ -1,0 +1,5 @@
+"""All targets; importing this registers them."""
+
+from fuzz.targets import binary, network, objects, repository, shown, users
+
+__all__ = ["binary", "network", "objects", "repository", "shown", "users"]
