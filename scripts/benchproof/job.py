@@ -21,6 +21,7 @@ from benchproof import confinement, findings, provenance, separation
 from benchproof.errors import BenchproofError, is_no_space, why
 from benchproof.journal import Journal
 from benchproof.outputs import ERROR_MARK, replacing
+from benchproof.printable import printable
 from benchproof.sources import content
 from benchproof.sources.base import RepoSpec
 from benchproof.vault import Vault, private_file, read_json, write_json
@@ -244,9 +245,17 @@ def added(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [total[key] for key in sorted(total)]
 
 
+class OneLine(logging.Formatter):
+    """Each record is one line that a terminal can print: a name from outside can't forge another."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        return printable(super().format(record))
+
+
 def _start_log(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    form = logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S")
+    form = OneLine("%(asctime)s %(message)s", "%H:%M:%S")
     form.converter = time.gmtime
     for handler, level in (
         (logging.FileHandler(path, "w", encoding="utf-8"), logging.DEBUG),
