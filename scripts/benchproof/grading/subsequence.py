@@ -36,7 +36,7 @@ FOLDS: Final[tuple[Fold, ...]] = (
 )
 
 
-#: Items of a list that is compared: the work grows with the product of both lengths.
+#: Items of the shorter of two lists that are compared: memory grows with its square, work with the product.
 MAX_ITEMS: Final = 20_000
 
 
@@ -73,7 +73,7 @@ class SubsequenceRule:
         value = answer.get(self.key, MISSING)
         if not isinstance(value, list):
             return single(checked(self.key, False, mode=unusable(value), tier="A"), score=0.0)
-        if max(len(value), len(self.truth)) > MAX_ITEMS:
+        if min(len(value), len(self.truth)) > MAX_ITEMS:
             return Verdict("not_supported", reason="list_too_long")
         return self._scored(value)
 
@@ -119,10 +119,12 @@ def similarity(truth: Sequence[Any], answer: Sequence[Any], fold: Fold = FOLDS[0
 
 
 def common_length(one: Sequence[Any], two: Sequence[Any]) -> int:
-    """Return the length of the longest common subsequence of hashable items.
+    """Return the length of the longest common subsequence of hashable items, whichever list is given first.
 
     Bit-parallel: a row of the usual table is one integer, so long lists stay fast.
     """
+    if len(one) > len(two):
+        one, two = two, one
     places: dict[Any, int] = {}
     for place, item in enumerate(one):
         places[item] = places.get(item, 0) | 1 << place

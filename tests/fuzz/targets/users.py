@@ -15,7 +15,7 @@ from benchproof.errors import BenchproofError, ConfigError
 from benchproof.explain.reports import Report
 from benchproof.grading import asked
 from benchproof.recorded import _read as read_recorded
-from benchproof.report import seal
+from benchproof.sealing import seal
 from benchproof.watch import metrics, status
 from fuzz.registry import target
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchproof.grading import grade, rule_status
-from benchproof.grading.subsequence import canonical
+from benchproof.grading.subsequence import MAX_ITEMS, canonical
 from unit.grading.cases import graded, outcome
 
 TRUTH = ["a", "b", "c", "d"]
@@ -101,6 +101,15 @@ def test_long_lists_stay_fast() -> None:
     truth, path = [f"n{number}" for number in range(1000)], [f"n{n % 2000}" for n in range(500_000)]
     verdict = grade("longest_subsequence", config(truth), {"path": path})
     assert verdict.score == 1000 / 500_000
+
+
+def test_lists_that_are_both_too_long_are_not_compared() -> None:
+    """A truth of 100,000 labels once took 600 MB, of a million 60 GB."""
+    long = [f"n{number}" for number in range(MAX_ITEMS + 1)]
+    assert grade("longest_subsequence", config(long), {"path": long[:-1]}).score == 20_000 / 20_001
+    for kind in (long, long * 2):
+        verdict = grade("longest_subsequence", config(long), {"path": kind})
+        assert (verdict.status, verdict.reason) == ("not_supported", "list_too_long")
 
 
 def test_canonical_forms() -> None:
