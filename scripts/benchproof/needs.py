@@ -61,7 +61,7 @@ NEEDS: Final[Mapping[str, Need]] = {
     "collect_traffic": Need(("work/traffic",)),
     "write_report": NOTHING,
     # It looks for everything that is secret, in a process of its own.
-    "seal_report": Need(("content", "handover"), programs=True),
+    "seal_report": Need(("content", "handover", "observed"), programs=True),
     "gate": NOTHING,
     "list_commits": Need(_GIT, programs=True, network=True),
     "backfill_history": Need(

@@ -150,6 +150,8 @@ class BlobStore:
 
 def private_folder(path: Path) -> Path:
     """Create a folder and its missing parents with mode 0700 and return it."""
+    if path.is_dir():
+        return path
     missing = [path]
     while not missing[-1].parent.exists():
         missing.append(missing[-1].parent)

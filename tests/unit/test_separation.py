@@ -225,6 +225,15 @@ def test_nothing_of_what_a_job_says_leaves(job: Job, place: str) -> None:
         assert SECRET in job.said()
 
 
+def test_a_file_of_the_handovers_is_added_to_and_none_beside_it(job: Job) -> None:
+    """Signed URLs go into a journal that lies among what other jobs hand over."""
+    add = "from benchproof.journal import Journal; Journal(job.Path('{}')).add('key', {{}})"
+    book = "resources/handover/results/day/links.jsonl"
+    assert job.run(main(add.format(book)), "probe_sizes").returncode == 0
+    assert (job.work / "links.jsonl").read_text()
+    assert job.run(main(add.format(f"{book}.other")), "probe_sizes").returncode == 1
+
+
 def test_what_a_program_of_a_job_prints_stays_too(job: Job) -> None:
     done = job.run(main("import subprocess; subprocess.run(['echo', SECRET])"), "pin_commits")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
