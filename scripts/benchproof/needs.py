@@ -21,6 +21,8 @@ class Need:
     lists: tuple[str, ...] = ()
     programs: bool = False
     network: bool = False
+    #: It runs audits of its own, whose jobs are confined themselves.
+    whole: bool = False
 
 
 #: Rules that turn tables and declared hand-overs into what leaves.
@@ -68,8 +70,10 @@ NEEDS: Final[Mapping[str, Need]] = {
         ("pins", "content", "work/history", *_GIT), programs=True, network=True
     ),
     "draw_history": NOTHING,
+    "judge_history": NOTHING,
     "history": NOTHING,
     "reproduce": NOTHING,
     "diff_reports": Need(("content", *_GIT), programs=True, network=True),
     "drift": NOTHING,
+    "verify_determinism": Need(whole=True),
 }

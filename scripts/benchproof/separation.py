@@ -76,6 +76,9 @@ def begin(snakemake: Any) -> None:
     )
     sys.excepthook = _last_word
     need = NEEDS.get(snakemake.rule, NOTHING)
+    if need.whole:
+        _begun.layers = ("nothing, since its own audits are",)
+        return
     try:
         os.environ["TMPDIR"] = tempfile.tempdir = str(private_folder(_begun.temporary).absolute())
         opens = (*_declared(snakemake), *_areas(need.opens, Path(audit["resources"]), work))

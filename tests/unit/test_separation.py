@@ -111,7 +111,7 @@ def test_what_renders_needs_nothing() -> None:
     """No entry of theirs opens, starts or asks anything: what they read of the vault, they declare."""
     renders = {
         *("write_report", "collect_findings", "summarise_models", "check_claims", "gate", "drift"),
-        *("draw_history", "history", "reproduce", "handles", "peek", "fetch"),
+        *("draw_history", "judge_history", "history", "reproduce", "handles", "peek", "fetch"),
     }
     assert {rule for rule, need in NEEDS.items() if need == NOTHING} == renders
 
@@ -254,6 +254,11 @@ def test_no_memory_is_written_to_a_disk(job: Job) -> None:
         "assert sys.platform != 'linux' or ctypes.CDLL(None).prctl(3, 0, 0, 0, 0) == 0",
     )
     assert job.run(code).returncode == 0
+
+
+def test_a_rule_that_runs_audits_keeps_the_vault_and_its_tongue(job: Job) -> None:
+    done = job.run(main("print(open('resources/content/bytes').read())"), "verify_determinism")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_a_vault_around_the_vault_is_closed_too(job: Job) -> None:
