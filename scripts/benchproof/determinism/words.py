@@ -47,7 +47,7 @@ def screen(found: Verdict) -> list[str]:
     lines = [_headline(found)]
     lines += [_cut(f"  {name:<18} {text}") for name, text in _conditions(found)]
     lines += [_cut(f"  not varied: {name}: {why}") for name, why in found.plan.unvaried.items()]
-    return [*lines, *(f"  {line}" for line in _outcome(found))]
+    return [*lines, *(f"  {line}" for line in _outcome(found, _DIFFERENCES))]
 
 
 def summary(found: Verdict) -> str:
@@ -102,13 +102,14 @@ def _by_value(values: Mapping[str, str]) -> str:
     return " | ".join(f"{letters}: {value}" for value, letters in grouped(values).items())
 
 
-def _outcome(found: Verdict) -> list[str]:
+def _outcome(found: Verdict, most: int | None = None) -> list[str]:
+    """Return what was found; of files that differ `most`, or all."""
     lines = list(found.problems)
-    for one in found.disagreements[:_DIFFERENCES]:
+    for one in found.disagreements[:most]:
         lines.append(f"{one.name} DIFFERS between {' and '.join(one.groups)}: {one.place}")
         lines.append(f"  it follows {_suspected(one.suspects)}")
-    if (more := len(found.disagreements) - _DIFFERENCES) > 0:
-        lines.append(f"and {more} more files differ")
+    if most is not None and len(found.disagreements) > most:
+        lines.append(f"and {len(found.disagreements) - most} more files differ")
     lines.append(_own(found))
     if found.no_page:
         lines.append(f"page and summary: not compared, because {found.no_page}")

@@ -87,6 +87,14 @@ def verdict(**changes: Any) -> words.Verdict:
     return words.Verdict(**{**base, **changes})
 
 
+def test_the_screen_names_some_files_and_the_summary_all() -> None:
+    many = [Disagreement(f"{at}.json", ("A", "B"), "line 1", ()) for at in range(30)]
+    found = verdict(disagreements=many)
+    assert "and 22 more files differ" in "\n".join(words.screen(found))
+    assert "29.json DIFFERS" in words.summary(found)
+    assert "more files" not in words.summary(found)
+
+
 def test_what_holds_says_so_with_all_conditions() -> None:
     found = verdict()
     assert found.holds
