@@ -168,15 +168,15 @@ HOSTILE: tuple[Hostile, ...] = (
         cheap=False,
     ),
     Hostile(
-        "tolerances_50k",
+        "tolerances_10k",
         "lint",
         lambda: _eval(
             {
                 "type": "numeric_tolerance",
                 "config": {
-                    "ground_truth": {f"f{n}": n for n in range(50_000)},
+                    "ground_truth": {f"f{n}": n for n in range(10_000)},
                     "tolerances": {
-                        f"f{n}": {"type": "absolute", "value": 1} for n in range(50_000)
+                        f"f{n}": {"type": "absolute", "value": 1} for n in range(10_000)
                     },
                 },
             },

@@ -6,19 +6,18 @@ usage: python -m fuzz.limits [--cheap] [NAME …]
 from __future__ import annotations
 
 import argparse
-import json
+import multiprocessing
 import resource
-import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fuzz.engine import place
 from fuzz.hostile import BY_NAME, HOSTILE, Hostile
+from fuzz.registry import chosen
 
-_TESTS = Path(__file__).resolve().parents[1]
-#: Beyond what a file may take, waiting included: starting Python with its libraries, and making the file.
+#: Seconds beyond what a file may take, for making it on a busy machine.
 _START_S = 60
 
 
@@ -38,42 +37,34 @@ class Measured:
         return ended and self.seconds <= limit.seconds and self.megabytes <= limit.megabytes
 
 
-def measured(names: Iterable[str]) -> list[Measured]:
-    """Measure files in a process of their own, one after the other; what kills it is an end, too."""
-    found = []
-    for name in names:
-        command = [sys.executable, "-m", "fuzz.limits", "--one", name]
-        try:
-            done = subprocess.run(
-                command,
-                env={
-                    "PYTHONPATH": f"{_TESTS}:{_TESTS.parent / 'scripts'}",
-                    "PATH": "/usr/bin:/bin",
-                },
-                capture_output=True,
-                text=True,
-                timeout=BY_NAME[name].seconds * 6 + _START_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            found.append(Measured(name, BY_NAME[name].seconds * 6, 0, "never ended"))
-            continue
-        try:
-            found.append(Measured(**json.loads(done.stdout.splitlines()[-1])))
-        except (IndexError, ValueError, TypeError):
-            found.append(Measured(name, 0, 0, f"died with {done.returncode}"))
-    return found
+def measured(name: str) -> Measured:
+    """Measure one file in a process of its own, forked once libraries are loaded; being killed is an end."""
+    item = BY_NAME[name]
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+    child = context.Process(target=lambda: theirs.send(one(item)))
+    child.start()
+    theirs.close()
+    patience = item.seconds * 6 + _START_S
+    try:
+        if not ours.poll(patience):
+            return Measured(name, patience, 0, "never ended")
+        found: Measured = ours.recv()
+    except EOFError:
+        child.join()
+        return Measured(name, 0, 0, f"died with {child.exitcode}")
+    else:
+        return found
+    finally:
+        child.kill()
+        child.join()
 
 
 def one(item: Hostile) -> Measured:
     """Meet one hostile file here."""
-    from fuzz.engine import place
-    from fuzz.registry import chosen
-
     (target,) = chosen([item.target])
-    target.try_one(target.corpus[0])  # what is imported or made once doesn't count
     data = item.make()
-    # Twice what is documented, so that a file beyond it shows by how much.
+    # More than any file may take, so that one beyond its limit shows by how much.
     most = 4 << 30
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     Path("/proc/self/clear_refs").write_text("5")
@@ -100,16 +91,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="fuzz.limits", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--cheap", action="store_true")
-    parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.one:
-        print(json.dumps(vars(one(BY_NAME[options.one]))))
-        return 0
     wanted = options.names or [item.name for item in HOSTILE if item.cheap or not options.cheap]
+    for target in chosen(sorted({BY_NAME[name].target for name in wanted})):
+        target.try_one(target.corpus[0])  # what is imported or made once doesn't count
     broken = 0
     print(f"{'hostile file':34} {'parser':20} {'s':>8} {'of':>4} {'MB':>7} {'of':>5}  end")
     for name in wanted:
-        (found,) = measured([name])
+        found = measured(name)
         limit = BY_NAME[name]
         mark = "" if found.kept() else "  <-- beyond its limit"
         broken += not found.kept()

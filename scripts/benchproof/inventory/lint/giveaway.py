@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from benchproof.grading import grade
+from benchproof.grading import compile_rule
 from benchproof.inventory.lint.registry import LINT, Place, Places
 from benchproof.inventory.lint.subject import Evaluation, Subject
 from benchproof.inventory.lint.trial import (
@@ -54,7 +54,13 @@ def readme_gives_answer(subject: Subject) -> Places:
                 yield Place(document.path)
 
 
+#: Graded values of an evaluation: what a README shows of one (`objects`) has no room for more.
+_MOST_TRUTHS = 1_000
+
+
 def _is_telling(evaluation: Evaluation) -> bool:
+    if sum(len(truths(grader)) for grader in evaluation.graders) > _MOST_TRUTHS:
+        return False
     return passes(evaluation, filled(0)) is not True
 
 
@@ -63,10 +69,8 @@ def _gives(text: str, evaluation: Evaluation, shown: list[dict[str, Any]]) -> bo
     by_chance = {grader.type for grader in evaluation.tops} == {CHOICE}
     if by_chance and str(evaluation.value.get("id")) not in text:
         return False
-    tops = evaluation.tops
-    return any(
-        all(grade(top.type, top.config, answer).passed is True for top in tops) for answer in shown
-    )
+    rules = [compile_rule(top.type, top.config) for top in evaluation.tops]
+    return any(all(rule.grade(answer).passed is True for rule in rules) for answer in shown)
 
 
 def _shown_objects(text: str) -> Iterator[dict[str, Any]]:
