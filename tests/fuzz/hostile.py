@@ -361,7 +361,7 @@ HOSTILE: tuple[Hostile, ...] = (
     # licences
     Hostile("licence_20k_words", "licence", lambda: _licence(2), 30),
     Hostile("licence_equal_words", "licence", lambda: _licence(1) + b" the" * 1500, 30),
-    Hostile("licence_60mb", "licence", lambda: b"a-" * (30 * MB), 30, 4000, cheap=False),
+    Hostile("licence_60mb", "licence", lambda: b"a-" * (30 * MB), 30, 512, cheap=False),
     # git's objects
     Hostile(
         "tree_million_entries",

@@ -24,6 +24,8 @@ DATA_TERMS: Final = "not stated"
 #: Shares of the canonical words that a text must have in order to be a version of it.
 _ENOUGH: Final = 0.8
 _WORD: Final = re.compile(r"\w+(?:[-'.]\w+)*")
+#: Bytes of a licence; the canonical text has 11 kB, and words of two letters take thirty times their bytes.
+MAX_BYTES: Final = 1024 * 1024
 _NAMES: Final = ("license", "licence", "copying")
 #: The parts of the text that are told apart, each by its first and last words; all the rest is `other`.
 _PARTS: Final = (
@@ -65,6 +67,8 @@ def classify(data: bytes) -> Licence:
     """Return the class of a licence text: verbatim, whitespace, altered_text or other."""
     if sha256(data).hexdigest() == CANONICAL_SHA256:
         return Licence("verbatim")
+    if len(data) > MAX_BYTES:
+        return Licence("other")
     text = data.decode("utf-8", "replace")
     if TEXT.split() == text.split():
         return Licence("whitespace")

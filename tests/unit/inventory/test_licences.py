@@ -9,7 +9,7 @@ from hashlib import sha256
 import pytest
 
 from benchproof.inventory.apache import TEXT
-from benchproof.inventory.licences import CANONICAL_SHA256, Licence, check, classify
+from benchproof.inventory.licences import CANONICAL_SHA256, MAX_BYTES, Licence, check, classify
 from benchproof.inventory.repository import Repository
 from benchproof.sources.base import RepoSpec
 from benchproof.tables import build
@@ -135,3 +135,9 @@ def test_a_repository_without_one_says_so() -> None:
         (None, "absent", "missing")
     ]
     assert found == [("licence_absent", None)]
+
+
+def test_a_text_beyond_any_licence_is_another_one() -> None:
+    """60 MB of words of one letter once took more than two gigabytes."""
+    assert classify(TEXT.encode() + b"\n" * MAX_BYTES).kind == "other"
+    assert classify(TEXT.encode() + b"\n" * 1000).kind == "whitespace"
