@@ -5,8 +5,9 @@
 # make env-slurm   the environment and the Slurm executor: docs/cluster.md
 # make wheelhouse  every package of both, for a machine without a network
 # make test-slurm  audits through a small Slurm on this machine: CONTRIBUTING.md
+# make test-systemd  the units of share/systemd under a systemd of their own: CONTRIBUTING.md
 .POSIX:
-.PHONY: env env-slurm wheelhouse demo audit test test-slurm bench clean
+.PHONY: env env-slurm wheelhouse demo audit test test-slurm test-systemd bench clean
 PY = .venv/bin/python
 
 env: .venv/bin/benchproof
@@ -46,6 +47,9 @@ test: .venv/dev
 
 test-slurm: .venv/dev .venv/slurm
 	tests/slurm/run.sh .venv/bin/pytest tests/slurm
+
+test-systemd: .venv/dev
+	SYSTEMD_TESTBED=1 .venv/bin/pytest tests/systemd
 
 bench: .venv/dev
 	$(PY) benchmarks/content_audit.py
