@@ -39,6 +39,7 @@ localrules:
     list_commits,
     backfill_history,
     draw_history,
+    judge_history,
     history,
     reproduce,
     verify_determinism,

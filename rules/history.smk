@@ -71,6 +71,25 @@ rule draw_history:
         "../scripts/draw_history.py"
 
 
+rule judge_history:
+    """Fail when a commit met a fault of ours: no target, so that the default one of a list can rest on it."""
+    input:
+        timelines=AUDIT.past.tables,
+        page=AUDIT.past.page,
+    output:
+        judged=AUDIT.handover("history/judged.json"),
+    log:
+        AUDIT.log("judge_history"),
+    conda:
+        "../envs/audit.yaml"
+    params:
+        code=AUDIT.code("judge_history"),
+    message:
+        "history: whether all of it could be derived"
+    script:
+        "../scripts/judge_history.py"
+
+
 rule history:
     """Target: the past of each repository, commit by commit."""
     input:

@@ -27,6 +27,7 @@ from __future__ import annotations
 import errno
 import os
 from datetime import datetime
+from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -58,6 +59,24 @@ _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def is_no_space(error: OSError) -> bool:
     """True when a disk, a quota or a limit is what kept something from being written."""
     return error.errno in _NO_SPACE
+
+
+def unwritten(error: OSError, path: Path) -> str:
+    """Return why a file could not be written: for its own sake, or for that of what it is made from.
+
+    An error that names no file comes from one that is open: the one that is written, unless libraries read,
+    whose errors have no number. Those are raised again.
+    """
+    if error.errno is None:
+        raise error
+    named = path if error.filename is None else Path(os.fsdecode(error.filename))
+    beside = any(
+        place.parent == path.parent and place.name.startswith(f"{path.name}.")
+        for place in (named, *named.parents)
+    )
+    if named == path or beside or named in path.parents:
+        return f"{path}: cannot be written ({why(error)}); free room or permissions there and run again."
+    return f"{path}: cannot be made, since {named} cannot be read ({why(error)}); mend that and run again."
 
 
 def tells_no_space(text: str) -> bool:

@@ -24,7 +24,7 @@ from typing import Any
 
 from benchproof import cluster
 from benchproof.errors import BenchproofError, LeaseHeld, VaultError, why
-from benchproof.vault import clock, private_folder, write_json
+from benchproof.vault import clock, discard, private_folder, write_json
 
 #: Environment variable that marks every process of a run, so that its orphans can be found.
 MARK = "BENCHPROOF_LEASE"
@@ -105,7 +105,7 @@ class Lease:
         if isinstance(jobs, str):
             cluster.cancel(jobs)
         if self._created:
-            self._path.unlink(missing_ok=True)
+            self._remove()
         elif jobs is not None:
             self._note(holder, None)
 
@@ -131,6 +131,15 @@ class Lease:
         self._created = True
         return True
 
+    def _remove(self) -> None:
+        try:
+            self._path.unlink(missing_ok=True)
+        except OSError as error:
+            raise VaultError(
+                f"{self._path}: cannot be removed ({why(error)}); it counts for nothing once this process "
+                "has ended, and the next run takes it over."
+            ) from None
+
     def _unwritable(self, error: OSError) -> VaultError:
         return VaultError(
             f"{self._path}: cannot be written ({why(error)}); free room or permissions there and run again."
@@ -138,14 +147,13 @@ class Lease:
 
     def _read(self) -> dict[str, Any]:
         try:
-            holder = json.loads(self._path.read_text())
-        except (FileNotFoundError, ValueError):
+            return _content(self._path)
+        except FileNotFoundError:
             return {}
         except OSError as error:  # not readable is not gone: nobody may take it over
             raise VaultError(
                 f"{self._path}: cannot be read ({why(error)}); nothing was touched."
             ) from None
-        return holder if isinstance(holder, dict) else {}
 
     def _alive(self, holder: dict[str, Any]) -> bool:
         if holder.get("host") == socket.gethostname() and isinstance(holder.get("pid"), int):
@@ -167,16 +175,13 @@ class Lease:
         aside = self._path.with_name(f"lease.{uuid.uuid4().hex}.stale")
         try:
             os.rename(self._path, aside)
+            if _content(aside).get("token") != judged.get("token"):
+                os.replace(aside, self._path)
         except FileNotFoundError:
             return
-        try:
-            found = json.loads(aside.read_text())
-        except ValueError:
-            found = {}
-        found = found if isinstance(found, dict) else {}
-        if found.get("token") != judged.get("token"):
-            os.replace(aside, self._path)
-        aside.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from None
+        discard(aside)
 
     def _keep(self) -> None:
         while not self._stop.wait(TOUCH_EVERY_S):
@@ -186,6 +191,15 @@ class Lease:
                 if token != self._token:
                     return  # lost to another host while this one was suspended
                 os.utime(self._path)
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """Return what a lease says; one that is damaged says nothing. Raises OSError when it cannot be read."""
+    try:
+        found = json.loads(path.read_text())
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def end_leftovers(holder: Mapping[str, Any]) -> int:

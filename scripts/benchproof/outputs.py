@@ -10,10 +10,11 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from benchproof.errors import TableError, why
+from benchproof.errors import TableError, unwritten
 from benchproof.vault import discard, partial
 
 #: Names of the tables, in the order of `tables.SPECS`, which a test holds to this list.
@@ -77,6 +78,31 @@ def folder_label(folder: Path) -> str:
     return _UNSAFE.sub("_", name)[:_LONGEST]
 
 
+def comparison_label(results: Path, *folders: Path | None) -> str:
+    """Return the name of a comparison's folder: the names of its reports. One that lies elsewhere and shares
+    its name with the other one or with a report in `results` has a word for its place before it.
+    """
+    labels = [folder_label(folder) if folder else "none" for folder in folders]
+    twice = len(set(labels)) < len(labels)
+    return "..".join(
+        _placed(results, folder, label, twice) if folder else label
+        for folder, label in zip(folders, labels, strict=True)
+    )
+
+
+def _placed(results: Path, folder: Path, label: str, twice: bool) -> str:
+    whole = folder.resolve()
+    ours = results.resolve() in (
+        whole.parent,
+        *whole.parents[2:3],
+    )  # a date's folder, or a commit's
+    if ours or not (twice or (results / label).exists()):
+        return label
+    place = sha256(os.fsencode(whole)).hexdigest()[:8]
+    above = _UNSAFE.sub("_", whole.parent.name)[: _LONGEST // 2]
+    return f"{above}-{place}+{label}"
+
+
 def write_config(folder: Path, merged: Mapping[str, Any]) -> None:
     """Write the merged configuration beside the tables of a report."""
     with replacing(folder / "config.json") as part:
@@ -106,8 +132,6 @@ def replacing(path: Path) -> Iterator[Path]:
         yield part
         os.replace(part, path)
     except OSError as error:
-        raise TableError(
-            f"{path}: cannot be written ({why(error)}); free room or permissions there and run again."
-        ) from None
+        raise TableError(unwritten(error, path)) from None
     finally:
         discard(part)

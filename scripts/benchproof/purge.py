@@ -16,7 +16,8 @@ from benchproof.storage.identity import Identity
 from benchproof.storage.names import folder_name
 from benchproof.vault import Vault, read_json, slug
 
-_REPORT = re.compile(rf"({re.escape(AS_OF)})?\d{{4}}-\d{{2}}-\d{{2}}")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_REPORT = re.compile(rf"({re.escape(AS_OF)})?{_DAY.pattern}")
 #: A drift's folder: <from>..<to>.
 _BETWEEN = ".."
 
@@ -27,15 +28,40 @@ def superseded(config: Config, keep: int) -> list[str]:
     Whatever is as new as the oldest one that stays does too, and so do the report that `latest` leads to,
     the one of this configuration, and audits of the past. Without a complete report nothing goes.
     """
-    results = Path(config.results)
-    dates = sorted(
+    first = _oldest_kept(config, keep)
+    spared = {config.label, (Path(config.results) / "latest").resolve().name}
+    return [date for date in _dates(config) if first and date < first and date not in spared]
+
+
+def _dates(config: Config) -> list[str]:
+    return sorted(
         path.name
-        for path in results.glob("[0-9]*")
+        for path in Path(config.results).glob("[0-9]*")
         if _REPORT.fullmatch(path.name) and path.is_dir() and not path.is_symlink()
     )
-    complete = [date for date in dates if is_complete(results / date)][-keep:]
-    spared = {config.label, (results / "latest").resolve().name}
-    return [date for date in dates if complete and date < complete[0] and date not in spared]
+
+
+def _oldest_kept(config: Config, keep: int) -> str | None:
+    """Return the oldest of the newest `keep` complete reports; None without any."""
+    complete = [date for date in _dates(config) if is_complete(Path(config.results) / date)]
+    return complete[-keep:][0] if complete else None
+
+
+def _left_behind(vault: Vault, config: Config, keep: int) -> set[str]:
+    """Return the dates before the oldest report that stays of which the vault has records and nobody a
+    report: it went without `--forget`, or by hand. Audits of the past are none of them.
+    """
+    first = _oldest_kept(config, keep)
+    known = {path.name for name in ("pins", "observed") for path in vault.root.glob(f"{name}/*")}
+    reports = {*_dates(config), config.label}
+    return {
+        date
+        for date in known - reports
+        if _DAY.fullmatch(date)
+        and first is not None
+        and date < first
+        and not _shared(vault, config, date)
+    }
 
 
 def outdated(
@@ -44,14 +70,16 @@ def outdated(
     """Return (path, bytes) of everything that goes when `keep` complete reports stay, sorted: the reports
     before them, their hand-overs, and the drifts that lead up to them.
 
-    With `forget` also what only these reports needed of the vault: what they had pinned and observed,
-    content archives, peeks and snapshots. All that may be the only copy anywhere, since upstream moves on.
+    With `forget` also what only these reports needed of the vault, or earlier ones that went without it:
+    what they had pinned and observed, content archives, peeks and snapshots. All that may be the only copy
+    anywhere, since upstream moves on.
     """
     gone = superseded(config, keep)
     paths = {path for report in gone for path in _of_report(vault, config, report)}
     paths |= {path for path in _drifts(config) if path.name.partition(_BETWEEN)[2] in gone}
     if forget:
-        alone = [report for report in gone if not _shared(vault, config, report)]
+        alone = {report for report in gone if not _shared(vault, config, report)}
+        alone |= _left_behind(vault, config, keep)
         paths |= {path for report in alone for path in vault.records(report) if path.exists()}
         paths |= set(_unneeded(vault, config, gone, alone))
     return sorted((path, _size(path)) for path in paths)

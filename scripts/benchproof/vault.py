@@ -37,7 +37,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from benchproof.errors import VaultError, why
+from benchproof.errors import VaultError, unwritten, why
 from benchproof.jsontext import canonical
 
 #: The umask of child processes that write into the vault.
@@ -216,9 +216,7 @@ def private_file(path: Path) -> Iterator[BinaryIO]:
             yield handle
         os.replace(part, path)
     except OSError as error:
-        raise VaultError(
-            f"{path}: cannot be written ({why(error)}); free room or permissions there and run again."
-        ) from None
+        raise VaultError(unwritten(error, path)) from None
     finally:
         discard(part)
 

@@ -21,7 +21,7 @@ from benchproof import config as configuration
 from benchproof.errors import BenchproofError, ClusterError, ConfigError, LeaseHeld, is_no_space
 from benchproof.history.plan import Plan
 from benchproof.lease import Lease
-from benchproof.outputs import CONTENT, DATA, ERROR, TABLES, folder_label, write_config
+from benchproof.outputs import CONTENT, DATA, ERROR, TABLES, comparison_label, write_config
 from benchproof.pending import Pending
 from benchproof.recorded import Recorded
 from benchproof.sealing.seal import is_complete, previous_report
@@ -97,7 +97,7 @@ class Audit:
     def wanted(self) -> list[str]:
         """Files of the default target: a whole report, or the past that `as_of` lists."""
         if self.config.commits:
-            return [*self.past.tables, self.past.page]
+            return [*self.past.tables, self.past.page, self.handover("history/judged.json")]
         return [*self.tables, *map(self.result, ("report.html", "summary.md", "seal.json"))]
 
     @property
@@ -455,8 +455,9 @@ class Comparison:
 
     def file(self, name: str) -> str:
         """Return the path of a file of the comparison."""
-        labels = [folder_label(folder) if folder else "none" for folder in (self._old, self._new)]
-        return f"{self._results}/drift/{'..'.join(labels)}/{name}"
+        return (
+            f"{self._results}/drift/{comparison_label(self._results, self._old, self._new)}/{name}"
+        )
 
     def _folder(self, named: str) -> Path:
         """Return a folder below the results, unless only another one has the name."""

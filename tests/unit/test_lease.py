@@ -409,3 +409,27 @@ def test_an_orphan_that_would_submit_again_goes_before_its_jobs(
 
 #: A holder whose process is gone.
 DEAD = {"host": socket.gethostname(), "pid": 2**22 + 1, "started": "x"}
+
+
+def test_a_disk_that_became_read_only_is_said_at_the_end(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Giving up cannot fail a run, nor leave a traceback behind its last words; taking over says why not."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(root / "lease.json"))
+
+    held = other(monkeypatch, root, "first")
+    held.acquire()
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", refuse)
+        held.release()
+    said = capsys.readouterr().err
+    assert said.startswith(
+        f"benchproof: {root}/lease.json: cannot be removed (Read-only file system)"
+    )
+    write(root, token="dead", host=socket.gethostname(), pid=2**22 + 1, started="never")
+    late = other(monkeypatch, root, "second")
+    monkeypatch.setattr(os, "rename", refuse)
+    with pytest.raises(VaultError, match=r"lease\.json: cannot be written \(Read-only"):
+        late.acquire()

@@ -296,6 +296,28 @@ def test_what_only_they_needed_stays_unless_it_is_to_be_forgotten(years: Years) 
     assert doomed(years.vault, years.config, None) == []
 
 
+def test_what_went_earlier_is_forgotten_as_well(years: Years) -> None:
+    """Its report went without `--forget`; dates that are young, of the past or another's stay."""
+    days = ("2026-01-01", "2026-01-08", "2026-01-15", "2026-01-22")
+    archives = {day: years.report(day) for day in days}
+    years.report("2026-01-08", results=years.root / "others")
+    remove(path for path, _ in outdated(years.vault, years.config, 1))
+    for label in ("asof-2020-01-01", "2026-01-29"):
+        write_json(
+            years.vault.pin_record(label, "demo/one", "main"),
+            {"repo": "demo/one", "commit_sha": GONE},
+        )
+    assert years.gone(1) == set()
+    gone = years.gone(1, forget=True)
+    assert {path for path in gone if path.startswith(("vault/pins", "vault/observed"))} == {
+        f"vault/{name}/{day}" for name in ("pins", "observed") for day in (days[0], days[2])
+    }
+    assert {path for path in gone if path in archives.values()} == {
+        archives[days[0]],
+        archives[days[2]],
+    }
+
+
 def test_what_another_results_folder_rests_on_is_not_forgotten(years: Years) -> None:
     archive = years.report("2026-01-01")
     years.report("2026-01-01", results=years.root / "others")

@@ -164,6 +164,13 @@ def test_listed_commits_are_derived_offline_from_the_same_vault(
     assert "2 commits; none as the one before." in output
     assert not served.requests()
     assert held(derived.bench.out) == day
+    # A fault of ours at a commit is none of the commit: the default target of a list fails for it too.
+    (place,) = (derived.bench.folder / "results" / "history").glob("*/chosen.parquet")
+    rows[1] |= {"status": "failed", "reason": "internal_error"}
+    tables.write(place, "timeline", rows, {})
+    done = derived.bench.run("--config", *config)
+    assert done.returncode == 1
+    assert "benchproof: judge_history failed: " in done.stdout
 
 
 def test_a_commit_that_nobody_has_ends_in_one_line(derived: Derived) -> None:

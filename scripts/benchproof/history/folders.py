@@ -7,7 +7,7 @@ import uuid
 from pathlib import Path
 
 from benchproof import tables
-from benchproof.errors import TableError
+from benchproof.errors import TableError, unwritten
 from benchproof.history.derive import RULE_OF, Terms
 from benchproof.sources.base import RepoSpec
 
@@ -30,8 +30,8 @@ def _about(path: Path) -> object:
 def publish(staged: Path, folder: Path) -> None:
     """Copy tables to where they belong: under the final name at once, or not at all."""
     new, old = (folder.with_name(f"{folder.name}.{uuid.uuid4().hex}{PART}") for _ in range(2))
-    folder.parent.mkdir(parents=True, exist_ok=True)
     try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
         new.mkdir()
         for path in sorted(staged.glob("*.parquet")):
             shutil.copyfile(path, new / path.name)
@@ -39,9 +39,7 @@ def publish(staged: Path, folder: Path) -> None:
             folder.rename(old)
         new.rename(folder)
     except OSError as error:
-        raise TableError(
-            f"{folder}: cannot be written ({error.strerror}); free room or permissions there and run again."
-        ) from None
+        raise TableError(unwritten(error, folder)) from None
     finally:
         for left in (new, old):
             shutil.rmtree(left, ignore_errors=True)

@@ -10,7 +10,7 @@ from benchproof import accepted, provenance, tables
 from benchproof.analysis.drift.compare import Drift, compare
 from benchproof.analysis.drift.verdict import Verdict, judge
 from benchproof.analysis.drift.views import Report, is_open
-from benchproof.outputs import DATED, folder_label, replacing
+from benchproof.outputs import DATED, comparison_label, replacing
 from benchproof.report import drift_page, drift_summary, folders, past
 from benchproof.sealing.seal import previous_report
 from benchproof.sources.base import History
@@ -48,7 +48,7 @@ def compared(old: Path, new: Path, source: History | None, vault: Vault | None) 
 
 def place(results: Path, old: Path, new: Path) -> Path:
     """Return the folder of a comparison."""
-    return results / "drift" / f"{folder_label(old)}..{folder_label(new)}"
+    return results / "drift" / comparison_label(results, old, new)
 
 
 def write(drift: Drift, folder: Path) -> None:

@@ -69,7 +69,8 @@ class Run:
         self._vault = Vault(plan.config.resources)
         self._results = Path(plan.config.results)
         self._out = self._results / self._label
-        self._before = status.read(self._results)
+        self._before, self._misread = status.checked(self._results)
+        self._told = self._before.told if self._before.told_of == self._label else ()
         started = clock()
         self._complete = False
         self._unmeasured: BenchproofError | None = None
@@ -77,10 +78,12 @@ class Run:
         self._status = self._before.begun(self._label, started, self._log.path.name)
 
     def go(self) -> int:
-        """Run all steps; raises TableError when not even the status can be written."""
+        """Run all steps; raises TableError when not even the status can be written and nothing was said."""
         with Nested(self._plan.limit_s) as nested:  # what would end this process waits for its end
             for path in self._results.glob(f"{status.NAME}.*.part"):  # of a run that was killed
                 path.unlink(missing_ok=True)
+            if self._misread:
+                status.set_aside(self._results)
             if self._before.state == status.RUNNING:
                 self._log.say([f"the run that began at {self._before.started_at} never ended"])
             self._write(self._status)
@@ -153,7 +156,7 @@ class Run:
 
     def _tidied(self, found: Message) -> Message:
         """Delete what has had its time, after a run that came to a report; a failure of that, or of the
-        metrics, is told last, and hides nothing.
+        metrics, or a status that somebody damaged, is told last, and hides nothing.
         """
         try:
             logs.prune(self._vault.root)
@@ -163,9 +166,19 @@ class Run:
             found = self._failed_too(found, "purge", error)
         if self._unmeasured is not None:
             found = self._failed_too(found, "metrics", self._unmeasured)
+        if self._misread:
+            found = self._failed_too(found, "reading the status", self._damaged())
         return found
 
+    def _damaged(self) -> BenchproofError:
+        place = self._results / status.NAME
+        return BenchproofError(
+            f"{place}: {'; '.join(self._misread)}. What could be read of it counts, a new one was written, "
+            f"and the former is kept as {status.ASIDE}: what was said before may be said again."
+        )
+
     def _failed_too(self, found: Message, what: str, error: BenchproofError) -> Message:
+        found = found.unless_told(self._told)
         failed = self._unfinished(FAILED, f"{what} failed", [f"benchproof: {error}"])
         told = (*found.lines, found.where) if found.lines else ()
         code = FAILED if found.standing is not None else found.code
@@ -193,18 +206,28 @@ class Run:
         return message.unfinished(self._label, code, why, lines, f"Log: {self._log.path}")
 
     def _end(self, found: Message) -> int:
-        told = self._before.told if self._before.told_of == self._label else ()
-        left = found.unless_told(told)
+        left = found.unless_told(self._told)
         heard = printed(left.text)
         self._log.say(left.text.splitlines())
         if found.standing is not None and heard:
-            known = tuple(dict.fromkeys([*told, *found.news]))
+            known = tuple(dict.fromkeys([*self._told, *found.news]))
             self._status = replace(self._status, told=known, told_of=self._label)
         first = left.lines[0] if left.lines else ""
         now, complete = self._clock(), self._complete
         ended = self._status.ended(left.code, now, complete=complete, subject=first, next=left.next)
-        self._write(ended)
+        try:
+            self._write(ended)
+        except BenchproofError as error:
+            if not left.text:
+                raise
+            return self._unrecorded(left, error)
         return left.code
+
+    def _unrecorded(self, said: Message, error: BenchproofError) -> int:
+        """Add to what was said that it isn't recorded, unless that is what it says."""
+        if str(error) not in said.text:
+            printed(f"benchproof: {error}\n")
+        return FAILED if said.standing is not None else said.code
 
     def _step(self, name: str) -> None:
         self._status = replace(self._status, step=name)

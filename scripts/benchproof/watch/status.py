@@ -8,19 +8,23 @@ results are there to be shared, and the lease in the vault says who runs.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import Field, asdict, dataclass, field, fields, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from benchproof import __version__, jsontext
-from benchproof.errors import Unreadable
+from benchproof.errors import Unreadable, why
 from benchproof.outputs import replacing
 
 NAME: Final = "status.json"
 RUNNING, ENDED = "running", "ended"
+#: What a run puts a file beside that it can't take as it is.
+ASIDE: Final = "status.json.damaged"
 
 
 @dataclass(frozen=True)
@@ -95,47 +99,85 @@ def instant(now: datetime) -> str:
 
 
 def read(results: Path) -> Status:
-    """Return the status that the last run left; a missing or damaged file is one of no run at all."""
+    """Return the status that the last run left, as far as it can be taken; without a file, that of no run."""
+    return checked(results)[0]
+
+
+def checked(results: Path) -> tuple[Status, list[str]]:
+    """Return the status that the last run left, and what of it can't be taken, for a person to read.
+
+    What somebody has edited is no reason not to audit: a wrong value counts as none, and the others stay.
+    """
     try:
         found = jsontext.read_object(results / NAME)
-    except (OSError, Unreadable):
-        return Status()
+    except FileNotFoundError:
+        return Status(), []
+    except OSError as error:
+        return Status(), [f"it cannot be read ({why(error)})"]
+    except Unreadable:
+        return Status(), ["it is no JSON object"]
     known = {item.name: found[item.name] for item in fields(Status) if item.name in found}
-    if not all(_FITS[str(item.type)](known.get(item.name, item)) for item in fields(Status)):
-        return Status()
-    times = [known.get(name) for name in ("started_at", "ended_at", "succeeded_at")]
-    if not all(time is None or (_INSTANT.fullmatch(time) and _is_instant(time)) for time in times):
-        return Status()
-    return Status(**{**known, "told": tuple(known.get("told", ()))})
+    wrong = [name for name, value in known.items() if not _RIGHT[name](value)]
+    right = {name: value for name, value in known.items() if name not in wrong}
+    return Status(**{**right, "told": tuple(right.get("told", ()))}), [
+        f"`{name}` has a value that it can't have" for name in wrong
+    ]
 
 
-_INSTANT: Final = re.compile(r"[0-9]{4}(?:-[0-9]{2}){2}T[0-9]{2}(?::[0-9]{2}){2}Z")
+def set_aside(results: Path) -> None:
+    """Keep the file that can't be taken as it is; where that fails, it stays until it is written over."""
+    with suppress(OSError):
+        os.replace(results / NAME, results / ASIDE)
 
 
-def _is_instant(text: str) -> bool:
-    """True for an instant that a calendar has, and that arithmetic in any zone can reach."""
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _maybe_text(value: Any) -> bool:
+    return value is None or _text(value)
+
+
+def _number(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 53
+
+
+def _counts(value: Any) -> bool:
+    return isinstance(value, dict) and all(_number(number) for number in value.values())
+
+
+def _instant(value: Any) -> bool:
+    """True for none, and for an instant that a calendar has and arithmetic in any zone can reach."""
+    if not isinstance(value, str):
+        return value is None
     try:
-        return 1970 <= datetime.fromisoformat(text).year < 9999
+        return bool(_INSTANT.fullmatch(value)) and 1970 <= datetime.fromisoformat(value).year < 9999
     except ValueError:
         return False
 
 
-def _whole(value: Any) -> bool:
-    return type(value) is int and abs(value) < 1 << 53
-
-
-#: What a field of each type may hold in a file that anybody can write; a field itself stands for none.
-_FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "int": lambda v: isinstance(v, Field) or _whole(v),
-    "int | None": lambda v: isinstance(v, Field) or v is None or _whole(v),
-    "str": lambda v: isinstance(v, Field | str),
-    "str | None": lambda v: isinstance(v, Field | str | None),
-    "Mapping[str, int]": lambda v: (
-        isinstance(v, Field) or (isinstance(v, dict) and all(map(_whole, v.values())))
-    ),
-    "tuple[str, ...]": lambda v: (
-        isinstance(v, Field) or (isinstance(v, list) and all(isinstance(t, str) for t in v))
-    ),
+_INSTANT: Final = re.compile(r"[0-9]{4}(?:-[0-9]{2}){2}T[0-9]{2}(?::[0-9]{2}){2}Z")
+#: What each field may hold in a file that anybody can write.
+_RIGHT: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "schema": _number,
+    "version": _text,
+    "state": lambda value: value in (RUNNING, ENDED),
+    "step": _text,
+    "date": _maybe_text,
+    "started_at": _instant,
+    "ended_at": _instant,
+    "succeeded_at": _instant,
+    "exit_code": lambda value: value is None or _number(value),
+    "unended": _number,
+    "complete": _maybe_text,
+    "findings": _counts,
+    "unknown": _number,
+    "drift": _counts,
+    "subject": _text,
+    "told": lambda value: isinstance(value, list) and all(_text(item) for item in value),
+    "told_of": _maybe_text,
+    "next": _text,
+    "log": _maybe_text,
 }
 
 

@@ -79,7 +79,7 @@ def test_what_cannot_be_written_leaves_the_old_folder(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("shutil.copyfile", full)
-    with pytest.raises(TableError, match="No space left"):
+    with pytest.raises(TableError, match="no space left"):
         folders.publish(tmp_path / "staged", folder)
     assert folders.is_finished(folder, SPEC, TERMS)
     assert [path.name for path in folder.parent.iterdir()] == ["a"]

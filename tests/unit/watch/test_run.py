@@ -396,10 +396,55 @@ def test_a_disk_that_fills_at_the_end_hides_no_news(
         real(results, now)
 
     monkeypatch.setattr(status, "write", full)
-    with pytest.raises(TableError, match="No space left"):
-        stage.run()
-    assert "1 new failure" in capsys.readouterr().out
+    assert stage.run() == 1
+    said = capsys.readouterr().out
+    assert said.startswith(f"benchproof {DAY}: 1 new failure")
+    assert said.count(f"benchproof {DAY}") == said.count("No space left") == 1
     assert stage.status().state == "running"
+
+
+@pytest.mark.parametrize("at", [status.RUNNING, status.ENDED])
+def test_a_status_that_can_never_be_written_is_one_message(
+    stage: Stage, capsys: Said, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """BR-53: what the steps say of the full disk isn't said again at the end; what nobody said is raised."""
+    stage.does = stage.report()
+    calls: list[str] = []
+
+    def full(results: Path, now: status.Status) -> None:
+        calls.append(now.state)
+        if at == status.ENDED and now.state == status.RUNNING and len(calls) == 1:
+            return
+        raise TableError("results/status.json: cannot be written (No space left on device)")
+
+    monkeypatch.setattr(status, "write", full)
+    if at == status.RUNNING:
+        with pytest.raises(TableError, match="No space left"):
+            stage.run()
+        assert capsys.readouterr().out == ""
+    else:
+        assert stage.run() == 1
+        assert capsys.readouterr().out.count("No space left") == 1
+
+
+def test_a_status_that_somebody_has_edited_is_said_once_and_kept(
+    stage: Stage, capsys: Said
+) -> None:
+    """What is right of it counts, so that news isn't told again; the audit is made all the same."""
+    stage.does = stage.report(found=["f1"])
+    assert stage.run() == 10
+    path = stage.results / status.NAME
+    edited = json.loads(path.read_text()) | {"started_at": "yesterday", "unended": "2"}
+    path.write_text(json.dumps(edited))
+    capsys.readouterr()
+    assert stage.run() == 1
+    said = capsys.readouterr().out
+    assert said.startswith(f"benchproof {DAY}: reading the status failed\n")
+    assert "`started_at` has a value that it can't have; `unended` has" in said
+    assert "f1" not in said
+    assert json.loads((stage.results / status.ASIDE).read_text()) == edited
+    assert stage.run() == 0
+    assert capsys.readouterr().out == ""
 
 
 def test_the_status_goes_to_prometheus_as_well(stage: Stage) -> None:

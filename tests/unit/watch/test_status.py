@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import stat
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -49,8 +50,32 @@ def test_it_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert status.read(tmp_path) == told
 
 
+@pytest.mark.parametrize("name", [item.name for item in fields(Status)])
+@pytest.mark.parametrize("value", [[1], {"a": "b"}, 1.5, True, -1])
+def test_a_value_of_another_type_counts_as_none(tmp_path: Path, name: str, value: object) -> None:
+    """A person has edited it: the others stay, and it is named."""
+    good = Status(told=("a",), succeeded_at="2026-01-15T03:00:00Z", unended=2)
+    status.write(tmp_path, good)
+    path = tmp_path / status.NAME
+    path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
+    found, wrong = status.checked(tmp_path)
+    assert found == replace(good, **{name: getattr(Status(), name)})
+    assert [line.split("`")[1] for line in wrong] == [name]
+
+
 @pytest.mark.parametrize(
-    "text", [None, "", "{", "[]", '"x"', '{"told": 5}', '{"other": 1, "unended": 3}']
+    "instant", ["yesterday", "", "2026-01-15T03:00:00", "2026-13-45T00:00:00Z", 5]
+)
+def test_an_instant_is_one_and_says_its_zone(tmp_path: Path, instant: object) -> None:
+    (tmp_path / status.NAME).write_text(json.dumps({"started_at": instant, "state": "running"}))
+    found, wrong = status.checked(tmp_path)
+    assert (found.started_at, found.state, len(wrong)) == (None, "running", 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [None, "", "{", "[]", '"x"', '{"told": 5}', '{"other": 1, "unended": 3}', "[" * 99_999],
+    ids=lambda text: str(text)[:30],
 )
 def test_a_damaged_or_newer_status_stops_no_run(tmp_path: Path, text: str | None) -> None:
     if text is not None:
@@ -106,7 +131,7 @@ def test_it_names_no_host_process_or_folder(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_a_status_that_somebody_else_wrote_is_that_of_no_run(
+def test_a_value_that_somebody_else_wrote_counts_as_none(
     tmp_path: Path, change: dict[str, object]
 ) -> None:
     """results/ is there to be shared: what stands in it must not end the next run, or its metrics."""
@@ -114,6 +139,9 @@ def test_a_status_that_somebody_else_wrote_is_that_of_no_run(
     (tmp_path / status.NAME).write_text(json.dumps(known))
     assert status.read(tmp_path).findings == {"critical": 1}
     (tmp_path / status.NAME).write_text(json.dumps({**known, **change}))
-    assert status.read(tmp_path) == Status()
+    (tmp_path / "without").mkdir()
+    kept = {name: value for name, value in known.items() if name not in change}
+    (tmp_path / "without" / status.NAME).write_text(json.dumps(kept))
+    assert status.read(tmp_path) == status.read(tmp_path / "without")
     (tmp_path / status.NAME).write_text("[" * 100_000)
     assert status.read(tmp_path) == Status()
