@@ -150,7 +150,7 @@ OWN_MEANS = {
     "benchproof/journal.py": "appends",
     "benchproof/lease.py": "is created, never replaced",
     "benchproof/workflow.py": "a probe for room",
-    "benchproof/report/leaks.py": "the scanner's own test, in a private folder",
+    "benchproof/leaks/proof.py": "the scanner's own proof, in a private folder",
     "benchproof/watch/logs.py": "a log is appended to; errors of its own",
     "benchproof/watch/nested.py": "a log that is there is handed to snakemake",
     "benchproof/storage/fetch/part.py": "unfinished snapshots, with errors of their own",

@@ -16,8 +16,10 @@ from benchproof.config import load
 from benchproof.explain import find_report, told
 from benchproof.explain.locate import names
 from benchproof.inventory.repository import Repository
+from benchproof.leaks.harvest import harvest
+from benchproof.leaks.needles import Needles
+from benchproof.leaks.secrets import Secret
 from benchproof.outputs import CONTENT
-from benchproof.report import leaks
 from benchproof.sealing.seal import digests, write_seal
 from benchproof.sources import content
 from benchproof.vault import Vault
@@ -131,12 +133,12 @@ def test_claims_and_numbers_of_an_audit_are_explained(bench: Bench) -> None:
     """Every id of a whole report: no explanation holds a graded value."""
     audit = load(json.loads((bench.out / "config.json").read_text()), DAY)
     report = find_report(audit, str(bench.out))
-    graded = set()
+    graded: set[Secret] = set()
     for spec in audit.family:
         commit = report.pins[spec.repo]["commit_sha"]
         with content.opened(Vault(bench.vault).content(spec.repo, commit)) as archive:
-            graded |= leaks.harvest(Repository(spec, commit, archive))
-    needles = leaks.Needles(graded)
+            graded |= harvest(Repository(spec, commit, archive))
+    needles = Needles(graded)
     listed = names(report)
     assert min(map(len, listed.values())) >= 10
     for kind, ids in listed.items():

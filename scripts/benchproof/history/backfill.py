@@ -27,9 +27,12 @@ from benchproof.history.listing import Listed, Past
 from benchproof.inventory import layout
 from benchproof.inventory.repository import Repository
 from benchproof.job import place_of
+from benchproof.leaks import surfaces
+from benchproof.leaks.harvest import harvest
+from benchproof.leaks.needles import Needles
+from benchproof.leaks.scan import scan
 from benchproof.pinning import mirror, reason_of
 from benchproof.progress import Progress
-from benchproof.report import leaks
 from benchproof.sources import content
 from benchproof.sources.base import Entry, History, RepoSpec
 from benchproof.sources.gitcmd import Moved
@@ -181,13 +184,16 @@ def _derived(
 def _search(vault: Vault, spec: RepoSpec, sha: str, staged: Path) -> None:
     """Raise LeakError when a graded value of this commit stands in its tables."""
     with content.opened(vault.content(spec.repo, sha)) as archive:
-        graded = leaks.harvest(Repository(spec, sha, archive), [spec.repo, str(staged)])
-    hits, _ = leaks.scan(leaks.Needles(graded), [staged])
-    if hits:
-        shown = "; ".join(sorted({f"{Path(hit.surface).name} ({hit.form})" for hit in hits})[:5])
+        graded = harvest(Repository(spec, sha, archive), [spec.repo, str(staged)])
+    found = scan(Needles(graded), surfaces.sources([(staged, "report")]))
+    if found.unsearchable:
+        raise LeakError(f"{spec.repo}@{sha}: a table can't be read back and so not searched.")
+    if found.hits:
+        named = {f"{source.path.name} ({kind}, {form})" for source, kind, form in found.hits}
+        shown = "; ".join(sorted(named)[:5])
         raise LeakError(
-            f"{spec.repo}@{sha}: {len(hits)} graded values stand in what would leave: {shown}. Nothing of "
-            "this commit was written; report this as a defect."
+            f"{spec.repo}@{sha}: {len(found.hits)} graded values stand in what would leave: {shown}. "
+            "Nothing of this commit was written; report this as a defect."
         )
 
 

@@ -25,7 +25,7 @@ def main() -> int:
     """Serve calls; returns 0 when the parent is gone."""
     sock = socket(fileno=int(sys.argv[1]))
     _limit(int(sys.argv[2]))
-    threading.Thread(target=_die_with_parent, args=(sock.fileno(),), daemon=True).start()
+    threading.Thread(target=die_with_parent, args=(sock.fileno(),), daemon=True).start()
     try:
         while True:
             head, _ = receive(sock)
@@ -48,7 +48,7 @@ def _allow_cpu(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 
 
-def _die_with_parent(fd: int) -> None:
+def die_with_parent(fd: int) -> None:
     """End a child that is busy when its parent dies; an idle one sees the end of the socket itself."""
     poll = select.poll()
     poll.register(fd, select.POLLRDHUP)

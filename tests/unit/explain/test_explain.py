@@ -20,7 +20,9 @@ from benchproof.explain import find_report, refute, told
 from benchproof.explain.locate import names
 from benchproof.explain.reports import Report
 from benchproof.inventory.repository import Repository
-from benchproof.report import leaks
+from benchproof.leaks.harvest import harvest
+from benchproof.leaks.needles import Needles
+from benchproof.leaks.secrets import Secret
 from benchproof.sources import content
 from benchproof.vault import Vault
 from conftest import ROOT
@@ -183,14 +185,14 @@ def test_a_tampered_repository_comes_out_differently(
 def test_every_id_is_explained_without_an_answer(bench: Bench) -> None:
     """Of a planted family: no explanation holds a graded value, none fails, no script is too long."""
     report = bench.report
-    graded = set()
+    graded: set[Secret] = set()
     for spec in report.audit.family:
         pin = report.pins[spec.repo]
         with content.opened(
             Vault(report.audit.resources).content(spec.repo, pin["commit_sha"])
         ) as archive:
-            graded |= leaks.harvest(Repository(spec, pin["commit_sha"], archive))
-    needles = leaks.Needles(graded)
+            graded |= harvest(Repository(spec, pin["commit_sha"], archive))
+    needles = Needles(graded)
     assert len(graded) > 100
     listed = names(report)
     assert min(len(listed[kind]) for kind in ("finding", "run", "number")) > 5

@@ -1,0 +1,158 @@
+"""The search, in a process of its own: this one never holds a secret, that one writes nothing.
+
+The searching process is told paths, reads the vault and what leaves, and answers with one message; its
+output goes nowhere, it can write no file and dump no core.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchproof.errors import BenchproofError, LeakError
+from benchproof.leaks import proof, surfaces
+from benchproof.leaks.outcome import Outcome, parsed
+from benchproof.leaks.surfaces import Origin
+from benchproof.sources.base import RepoSpec
+from benchproof.storage.frames import BadFrame, receive, send
+from benchproof.storage.sandbox import environment
+from benchproof.vault import Vault, private_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be searched: folders, for the secrets of repositories at commits and of links.
+
+    `folder` is the report's; `staged` are files that will be part of it; `metadata` are the engine's
+    folders; `said` is what the run says of its own places.
+    """
+
+    folder: Path
+    vault: Vault
+    repositories: tuple[tuple[RepoSpec, str], ...]
+    links: tuple[Path, ...] = ()
+    staged: tuple[Path, ...] = ()
+    metadata: tuple[Path, ...] = ()
+    said: tuple[str, ...] = ()
+
+    def tops(self) -> list[tuple[Path, Origin]]:
+        """Return the folders that leave, and whose they are."""
+        report: list[tuple[Path, Origin]] = [
+            (path, "report") for path in (*self.staged, self.folder)
+        ]
+        beside: list[tuple[Path, Origin]] = [(path, "beside") for path in self._beside()]
+        return report + beside + [(path, "engine") for path in self.metadata]
+
+    def _beside(self) -> Iterator[Path]:
+        """Yield comparisons with this report, and past commits that it is pinned to."""
+        results, label = self.folder.parent, self.folder.name
+        yield from sorted((results / "drift").glob(f"*..{label}"))
+        for spec, commit in self.repositories:
+            yield results / "history" / spec.repo.replace("/", "+") / commit
+
+    def message(self, planted: Path) -> dict[str, Any]:
+        """Return what the searching process is told."""
+        return {
+            "folder": str(self.folder),
+            "vault": str(self.vault.root),
+            "repositories": [[asdict(spec), commit] for spec, commit in self.repositories],
+            "links": list(map(str, self.links)),
+            "tops": [[str(path), origin] for path, origin in self.tops()],
+            "said": list(self.said),
+            "planted": str(planted),
+        }
+
+
+def search(asked: Asked, private: Path) -> Outcome:
+    """Search in a process of its own; `private` is a folder of the vault where the proof is planted.
+
+    Raises LeakError when the process fails, or says anything but places and counts.
+    """
+    with tempfile.TemporaryDirectory(dir=private, ignore_cleanup_errors=True) as planted:
+        proof.write(Path(planted))
+        with _child() as sock:
+            send(sock, asked.message(Path(planted)))
+            try:
+                message, _ = receive(sock)
+            except (EOFError, ConnectionError, BadFrame):
+                raise LeakError(
+                    "the search for graded values ended without an answer, for lack of memory perhaps. "
+                    "Nothing was published; run again."
+                ) from None
+    return parsed(message, {surfaces.shown(source) for source in surfaces.sources(asked.tops())})
+
+
+@contextmanager
+def _child() -> Iterator[socket.socket]:
+    """Start the searching process and give the socket to it; it ends with the socket."""
+    ours, theirs = socket.socketpair()
+    kept = {name: os.environ[name] for name in ("GITHUB_TOKEN",) if name in os.environ}
+    with ours, theirs:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "benchproof.leaks.searching", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            env=environment() | kept,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        theirs.close()
+        try:
+            yield ours
+        finally:
+            ours.close()
+            child.kill()
+            child.wait()
+
+
+def again(folder: Path, vault: Vault, metadata: Sequence[Path] = ()) -> Outcome | None:
+    """Search a finished report for what the vault holds of its pins; None when it lacks some of that.
+
+    Raises BenchproofError for a folder that is no report, LeakError when the search itself fails.
+    """
+    pinned = _pinned(folder)
+    if not all(vault.content(spec.repo, commit).is_file() for spec, commit in pinned):
+        return None
+    asked = Asked(
+        folder, vault, tuple(pinned), tuple(links(vault, folder.name)), metadata=tuple(metadata)
+    )
+    return search(asked, private_folder(vault.root / "handover"))
+
+
+def links(vault: Vault, label: str) -> list[Path]:
+    """Return the files of the vault in which signed URLs of a report may stand."""
+    places = (vault.root / "observed" / label, *(vault.root / "handover").glob(f"*/{label}"))
+    found = (path for place in places for path in place.rglob("*.json*"))
+    return sorted(path for path in found if path.is_file())
+
+
+def _pinned(folder: Path) -> list[tuple[RepoSpec, str]]:
+    """Return the members of a report's family that it read, with their commits."""
+    from benchproof.recorded import rows
+
+    try:
+        family = json.loads((folder / "config.json").read_bytes())["family"]
+        members = {member["repo"]: RepoSpec(**member) for member in family}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise BenchproofError(f"{folder}: its config.json can't be read; copy it again.") from None
+    unread = {r["repo"] for r in rows(folder, "reconciliation") if r["status"] == "not_read"}
+    pins = {row["repo"]: row["commit_sha"] for row in rows(folder, "pins") if row["commit_sha"]}
+    return [
+        (members[repo], commit)
+        for repo, commit in sorted(pins.items())
+        if repo in members and repo not in unread
+    ]
+
+
+def places(paths: Iterable[Path]) -> list[str]:
+    """Return what a run says of its own places, whatever the answers are."""
+    return [str(Path.cwd()), *(f"{path}/" for path in paths)]

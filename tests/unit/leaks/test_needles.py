@@ -1,0 +1,183 @@
+"""What counts as a match: every form at any place, and no alarm where a value is part of another."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+from collections.abc import Callable
+from urllib.parse import quote, quote_plus
+
+import jinja2
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchproof.leaks import views as views_module
+from benchproof.leaks.needles import Needles
+from benchproof.leaks.secrets import Secret
+from benchproof.leaks.views import TooMuch, views
+from benchproof.report.visible import embedded, visible
+
+
+def texts(*values: str) -> Needles:
+    return Needles(Secret("text", value) for value in values)
+
+
+def numbers(*values: str) -> Needles:
+    return Needles(Secret("number", value) for value in values)
+
+
+VALUES = (
+    "Zq planted text",
+    'Zq "quoted" & <b>',
+    "Zq naïve ‑ 漢字",
+    "Zq it's / here",
+    "Zq \u202elaid\x07 <out>",
+    "Zq 100%25 & %41 \\u0041",
+)
+FORMS: dict[str, Callable[[str], str]] = {
+    "plain": lambda v: v,
+    "json": lambda v: json.dumps(v)[1:-1],
+    "json-utf8": lambda v: json.dumps(v, ensure_ascii=False)[1:-1],
+    "html": html.escape,
+    "page": lambda v: embedded(v)[1:-1],
+    "shown": visible,
+    "shown-page": lambda v: embedded(visible(v))[1:-1],
+    "shown-html": lambda v: html.escape(visible(v)),
+    "jinja": lambda v: jinja2.Environment(autoescape=True).from_string("{{ v }}").render(v=v),
+    "url": lambda v: quote(v, safe=""),
+    "url-plus": quote_plus,
+    "base64": lambda v: base64.b64encode(v.encode()).decode(),
+    "base64-json": lambda v: base64.b64encode(json.dumps({"a": v}).encode()).decode(),
+    "gzip": lambda v: (
+        base64.b85encode(b"").decode() + base64.b64encode(gzip.compress(v.encode())).decode()
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("value", VALUES)
+def test_every_form_is_found(form: str, value: str) -> None:
+    data = f"x {FORMS[form](value)} y".encode()
+    assert texts(value).hits("place", data)
+
+
+#: Texts that are long enough to be rare however they stand.
+_RARE = st.text("bcdfghjk 7é漢'\"<&/", min_size=4, max_size=12).map(lambda t: f"zq{t}vwxzvwxz{t}")
+
+
+@given(_RARE, st.binary(max_size=4), st.binary(max_size=4))
+@settings(max_examples=60, derandomize=True)
+def test_base64_is_found_at_any_alignment(value: str, before: bytes, after: bytes) -> None:
+    data = base64.b64encode(before + value.encode() + after)
+    assert texts(value).hits("place", b"said: " + data)
+
+
+@given(
+    st.text("bcdfghjklmnpqrstvwxz", min_size=14, max_size=20),
+    st.lists(
+        st.sampled_from([base64.b64encode, gzip.compress, lambda b: b.hex().encode()]), max_size=3
+    ),
+)
+@settings(max_examples=60, derandomize=True)
+def test_encodings_in_encodings_are_undone(
+    value: str, steps: list[Callable[[bytes], bytes]]
+) -> None:
+    """Three deep, in any order."""
+    data = value.encode()
+    for step in steps:
+        data = step(data)
+    assert texts(value).hits("place", data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    "18461937 84619375 8461937x x8461937 0.8461937 8461937.5 1.8461937e5 _8461937 8461937.25 "
+    "84,619,375 8.461937e5 8461937e1 84.61937".split(),
+)
+def test_a_number_inside_a_longer_one_is_no_hit(data: str) -> None:
+    """Digests, sizes and times are full of digits."""
+    assert numbers("8461937").hits("place", data.encode()) == []
+
+
+@pytest.mark.parametrize(
+    "data",
+    "8461937|-8461937|=8461937.|8461937,|[8461937]|8461937.0|a 8461937\n|8,461,937|8.461.937|8 461 937|"
+    "8_461_937|8.461937e+06|8461.937e3|846193700%|8461937.000|8,461,937.00|008461937".split("|"),
+)
+def test_a_number_by_itself_is_a_hit_however_it_is_written(data: str) -> None:
+    assert numbers("8461937").hits("place", data.encode())
+
+
+@given(st.integers(10**9, 10**12), st.integers(0, 12), st.integers(0, 3))
+@settings(max_examples=100, derandomize=True)
+def test_any_number_is_found_with_an_exponent_or_zeros(whole: int, part: int, zeros: int) -> None:
+    """Its point anywhere among its digits, then in another place of the same number."""
+    digits = str(whole * 10 + 7)
+    point = 1 + part % (len(digits) - 1)
+    value = f"{digits[:point]}.{digits[point:]}"
+    power = f"{digits[0]}.{digits[1:]}{'0' * zeros}e{point - 1}"
+    for said in (value, value + "0" * zeros, power):
+        assert numbers(repr(float(value))).hits("place", f"n {said} .".encode())
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ('"zq_field": 42', True),
+        ("zq_field=42", True),
+        ("ZQ Field: 42.0", True),
+        ("| zq_field | 42 |", True),
+        ("zq_field\x1f42\x1f", True),
+        ("zq_field: [42]", True),
+        ('"zq_field", 42', True),
+        ("zq_field: 421", False),
+        ("zq_field: 4.2", False),
+        ("zq_field: 42.5", False),
+        ("zq_field, 42 runs", False),
+        ("zq_field 42", False),
+        ("42 runs, 42 evals, 42", False),
+        ("zq_field\n42", False),
+        ("my_zq_field: 42", False),
+    ],
+)
+def test_a_common_value_is_one_beside_its_key(said: str, found: bool) -> None:
+    needles = Needles([Secret("beside", "42", "zq_field")])
+    assert bool(needles.hits("place", said.encode())) is found
+
+
+@pytest.mark.parametrize("said", ["the best cells", "T-cell", "t cellular", "at cell", "T\x1fcell"])
+def test_short_words_are_not_put_together(said: str) -> None:
+    """Only what is long is looked for over cells and in broken lines."""
+    assert texts("T cell").hits("place", said.encode()) == []
+    assert texts("T cell").hits("place", b"is t  CELL.")
+
+
+def test_a_place_that_holds_a_value_is_not_named() -> None:
+    needles = texts("Zq planted text")
+    hits = needles.hits("results/Zq planted text.md", b"zq planted text")
+    assert hits
+    assert "planted" not in repr(hits)
+    assert "planted" not in repr(Secret("text", "Zq planted text"))
+
+
+def test_what_unpacks_without_end_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bomb can't be searched, and so isn't clean."""
+    monkeypatch.setattr(views_module, "MAX_UNPACKED", 1_000_000)
+    with pytest.raises(TooMuch):
+        list(views(gzip.compress(bytes(1_200_000), 9)))
+
+
+@given(st.binary(max_size=400))
+@settings(max_examples=150, derandomize=True)
+def test_any_bytes_can_be_searched(data: bytes) -> None:
+    assert texts("Zq planted text").hits("place", data) == []
+
+
+def test_many_anchors_alike_cost_no_square() -> None:
+    """A thousand sentences that begin alike, in a text that repeats the beginning."""
+    begin = "the agent says that the cells of sample "
+    needles = texts(*(f"{begin}zq{number} are many" for number in range(1000)))
+    assert needles.hits("place", (begin * 2000 + f"{begin}zq77 are many").encode())
