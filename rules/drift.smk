@@ -1,6 +1,6 @@
 # DRIFT: what differs between this date and the newest complete one before it, or between two reports.
 # REQUIRED INPUTS: the seal of this date; the tables of the other report, which no rule can make again
-# OUTPUTS: <results>/drift/<from>..<to>/{drift.parquet,drift.html,summary.md}
+# OUTPUTS: <results>/drift/<from>..<to>/{drift.parquet,drift.html,summary.md,seal.json}
 
 
 rule diff_reports:
@@ -11,6 +11,7 @@ rule diff_reports:
         table=AUDIT.drift.file("drift.parquet"),
         html=AUDIT.drift.file("drift.html"),
         summary=AUDIT.drift.file("summary.md"),
+        seal=AUDIT.drift.file("seal.json"),
     log:
         AUDIT.log("diff_reports"),
     conda:

@@ -1,6 +1,7 @@
 # REPORT: written inside the vault, searched for graded values, then published and sealed.
 # REQUIRED INPUTS: the tables of <results>/<date>/
-# OUTPUTS: <results>/<date>/{report.html,summary.md,seal.json}
+# OUTPUTS: <results>/<date>/{report.html,summary.md,config.json,swhids.txt,workflow/Snakefile,ro-crate-metadata.json,seal.json}
+#          and, with `sign`, seal.json.sig
 
 
 rule write_report:
@@ -11,6 +12,7 @@ rule write_report:
     output:
         html=AUDIT.handover("staging/report.html"),
         summary=AUDIT.handover("staging/summary.md"),
+        crate=AUDIT.handover("staging/ro-crate-metadata.json"),
     log:
         AUDIT.log("write_report"),
     conda:
@@ -19,7 +21,7 @@ rule write_report:
         audit=AUDIT.params,
         code=AUDIT.code("write_report"),
     message:
-        "report: render the page and the summary"
+        "report: render the page, the summary and the crate"
     script:
         "../scripts/write_report.py"
 
@@ -31,9 +33,11 @@ rule seal_report:
         mirror=AUDIT.handover("mirror.json"),
         html=AUDIT.handover("staging/report.html"),
         summary=AUDIT.handover("staging/summary.md"),
+        crate=AUDIT.handover("staging/ro-crate-metadata.json"),
     output:
         html=AUDIT.result("report.html"),
         summary=AUDIT.result("summary.md"),
+        crate=AUDIT.result("ro-crate-metadata.json"),
         seal=AUDIT.result("seal.json"),
     log:
         AUDIT.log("seal_report"),
@@ -42,6 +46,7 @@ rule seal_report:
     params:
         audit=AUDIT.params,
         code=AUDIT.code("seal_report"),
+        signing=AUDIT.signing,
         metadata=AUDIT.metadata_folders,
     message:
         "seal: search for graded values, publish, seal"

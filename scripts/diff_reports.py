@@ -17,6 +17,7 @@ def main(task: job.Job) -> None:
         drift = drifting.compared(old, new, source, task.vault)
     task.give_up_vault()
     drifting.write(drift, Path(task.output.table).parent)
+    drifting.seal(Path(task.output.table).parent, old, new)
     job.log.info("wrote %s", Path(task.output.table).parent)
 
 

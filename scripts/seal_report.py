@@ -2,18 +2,16 @@
 
 from pathlib import Path
 
-from benchproof import job, provenance
+from benchproof import job
 from benchproof.confinement import confine
 from benchproof.leaks.search import Asked, links, places, search
 from benchproof.report.facts import gather
-from benchproof.sealing import seal
+from benchproof.sealing.finish import finish
 from benchproof.vault import read_json
-
-PUBLISHED = ("report.html", "summary.md")
 
 
 def main(task: job.Job) -> None:
-    """Publish report.html and summary.md and write seal.json; a single hit stops all three.
+    """Publish what is staged and write seal.json; a single hit stops both.
 
     This process holds no secret: another one searches, and then this one gives up the vault.
     """
@@ -21,26 +19,22 @@ def main(task: job.Job) -> None:
     results, staged = Path(audit["results"]), Path(task.input.html).parent
     folder = results / audit["label"]
     found = search(asked(task, folder, staged), staged.parent)
-    confine(task.vault.root, open_below=[staged])
+    key = read_json(Path(task.params.signing))["key"]
+    # A program is started to sign with, and none otherwise.
+    confine(task.vault.root, open_below=[staged], programs=key is not None)
     found.check()
     job.log.info(
         "searched %d surfaces for %d values in %d forms: none found",
         *(sum(found.surfaces.values()), found.needles, found.forms),
     )
-    complete = gather(folder, audit, results).complete
-    seal.publish(staged, folder, PUBLISHED)
-    seal.write_seal(
+    finish(
+        staged,
         folder,
-        {
-            "label": audit["label"],
-            "complete": complete,
-            "notice": audit["made_by"]["notice"],
-            "made_by": {"config": audit["made_by"]["config"], "code": provenance.library_digest()},
-            "scan": found.sealed(),
-        },
+        audit,
+        complete=gather(folder, audit, results).complete,
+        scan=found.sealed(),
+        key=key,
     )
-    if complete and not audit["as_of"]:
-        seal.point_latest(results, audit["label"])
 
 
 def asked(task: job.Job, folder: Path, staged: Path) -> Asked:

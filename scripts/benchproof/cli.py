@@ -64,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         ("drift", _drift, "compare this date with the newest complete one before, or two reports"),
         ("grade", _grade, "grade an answer of your own; expected values are never shown"),
         ("explain", _explain, "say what a finding, run, claim or number rests on"),
+        ("verify", _verify, "check a report folder, offline: names the first byte that changed"),
         ("watch", _watch, "audit unattended, from pin to drift; says nothing when nothing is new"),
         (
             "purge",
@@ -108,6 +109,10 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument(
                 "--report", metavar="DATE|FOLDER", help="the report; without it the latest"
             )
+        if name == "verify":
+            from benchproof.sealing import command as verifying
+
+            verifying.add_arguments(command)
         if name == "watch":
             arguments.add_watch(command, ACCEPTED)
         if name == "purge":
@@ -255,6 +260,7 @@ def _drift(options: argparse.Namespace) -> int:
     _give_up_vault(options, audit)
     folder = drifting.place(results, old, new)
     drifting.write(drift, folder)
+    drifting.seal(folder, old, new)
     verdict = drifting.judged(folder, new, audit.merged["drift"]["fail_on"], Path(options.accepted))
     print((folder / "summary.md").read_text(encoding="utf-8"), end="")
     print(f"Next: open {folder}/drift.html. Exit code {verdict.code}.")
@@ -314,6 +320,12 @@ def _explain(options: argparse.Namespace) -> int:
 
     print(explained(_configured(options), options.id, options.report))
     return OK
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from benchproof.sealing import command
+
+    return command.run(options, _configured(options))
 
 
 def _watch(options: argparse.Namespace) -> int:

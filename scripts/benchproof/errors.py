@@ -16,6 +16,7 @@ BenchproofError
 ├── NotReproduced       a report's tables differ from what its commits give
 ├── DriftError          something differs that must be looked at
 ├── HistoryError        past commits could not be derived for a fault of ours
+├── SealError           a seal is missing, damaged or says what none can, or can't be signed
 ├── ClusterError        the cluster cannot be asked, or does not end a job
 └── LeaseHeld           another living run holds the vault
 
@@ -255,6 +256,10 @@ class HistoryError(BenchproofError):
             f"history: {commits} commits ended in an error of benchproof's own; the others stand in the "
             f"timeline. See {logs} and report it as a defect."
         )
+
+
+class SealError(BenchproofError):
+    """A report's seal is not there, says what no seal can say, or could not be signed."""
 
 
 class ClusterError(BenchproofError):

@@ -90,6 +90,8 @@ def read_object(path: Path) -> dict[str, Any]:
 
     Raises OSError when it cannot be read, Unreadable when it is something else.
     """
+    if path.exists() and not path.is_file():  # a pipe in its place would be waited for
+        raise Unreadable("not_an_object")
     with path.open("rb") as file:
         data = file.read(MAX_RECORD_BYTES + 1)
     if len(data) > MAX_RECORD_BYTES:

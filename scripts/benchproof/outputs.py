@@ -65,6 +65,7 @@ ERROR: Final = re.compile(rf"^\d\d:\d\d:\d\d {ERROR_MARK}(.*)$", re.MULTILINE)
 DATED: Final = re.compile(r"(asof-)?\d{4}-\d{2}-\d{2}")
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._+@-]+")
+_PRIVATE: Final = ("sign",)
 #: Two labels in one name stay well below what file systems take.
 _LONGEST: Final = 80
 
@@ -103,11 +104,16 @@ def _placed(results: Path, folder: Path, label: str, twice: bool) -> str:
     return f"{above}-{place}+{label}"
 
 
+def config_text(merged: Mapping[str, Any]) -> str:
+    """Return a merged configuration as it may leave: without the place of a key."""
+    kept = {key: value for key, value in merged.items() if key not in _PRIVATE}
+    return json.dumps(kept, indent=2, sort_keys=True) + "\n"
+
+
 def write_config(folder: Path, merged: Mapping[str, Any]) -> None:
     """Write the merged configuration beside the tables of a report."""
     with replacing(folder / "config.json") as part:
-        text = json.dumps(merged, indent=2, sort_keys=True)
-        part.write_text(text + "\n", encoding="utf-8")
+        part.write_text(config_text(merged), encoding="utf-8")
 
 
 def files_below(folder: Path) -> list[Path]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchproof.config import Config
+from benchproof.errors import SealError
 from benchproof.sealing.seal import is_complete, sealed
 from benchproof.vault import Vault, read_json, write_json
 
@@ -120,9 +121,12 @@ class Pending:
 
     def _finished(self) -> bool:
         """True when the report is complete and every file that it was sealed with is still there."""
-        return is_complete(self._out) and all(
-            (self._out / name).exists() for name in sealed(self._out)
-        )
+        try:
+            return is_complete(self._out) and all(
+                (self._out / name).exists() for name in sealed(self._out)
+            )
+        except SealError:
+            return False
 
     def _unpinned(self) -> list[Unknown]:
         if not (self._out / "pins.parquet").exists():

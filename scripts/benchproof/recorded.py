@@ -67,8 +67,8 @@ class Recorded:
 
     def verify(self) -> None:
         """Raise BenchproofError, naming files, unless the folder holds the files that were sealed."""
-        stated = _read(self.folder / seal.SEAL, "is not sealed").get("files")
-        sealed = stated if isinstance(stated, dict) else {seal.SEAL: None}
+        _read(self.folder / seal.SEAL, "is not sealed")
+        sealed = seal.sealed(self.folder)
         now = seal.digests(self.folder)
         altered = sorted(name for name, digest in sealed.items() if now.get(name) != digest)
         if altered:

@@ -21,12 +21,29 @@ from benchproof import config as configuration
 from benchproof.errors import BenchproofError, ClusterError, ConfigError, LeaseHeld, is_no_space
 from benchproof.history.plan import Plan
 from benchproof.lease import Lease
-from benchproof.outputs import CONTENT, DATA, ERROR, TABLES, comparison_label, write_config
+from benchproof.outputs import (
+    CONTENT,
+    DATA,
+    ERROR,
+    TABLES,
+    comparison_label,
+    config_text,
+    write_config,
+)
 from benchproof.pending import Pending
 from benchproof.recorded import Recorded
 from benchproof.sealing.seal import is_complete, previous_report
 from benchproof.sources.base import RepoSpec
-from benchproof.vault import Vault, discard, partial, private_folder, read_json, sweep, write_json
+from benchproof.vault import (
+    Vault,
+    discard,
+    partial,
+    private_file,
+    private_folder,
+    read_json,
+    sweep,
+    write_json,
+)
 
 DAY = configuration.DAY
 #: Protocols of the stages that ask the world: an edit of code must not ask it again, a bump here does.
@@ -183,6 +200,11 @@ class Audit:
         """
         return self.handover("settings.json")
 
+    @property
+    def signing(self) -> str:
+        """Return the file that tells with which key a report is signed: another one makes no other report."""
+        return self.handover("signing.json")
+
     def ask_again(self, stage: str) -> str:
         """Return the file whose change makes a stage ask again for what it could not learn before."""
         return str(self._pending.marker(stage))
@@ -296,9 +318,14 @@ class Audit:
             sys.exit(EXIT_HELD if isinstance(error, LeaseHeld) else 1)
 
     def _keep_config(self) -> None:
-        """Write the merged configuration beside the tables; what a seal covers stays as it is."""
+        """Write the merged configuration beside the tables, and where the report is rendered from: what a
+        seal covers stays as it is until another report is written.
+        """
+        with private_file(self._work / "staging" / "settings.json") as handle:
+            handle.write(config_text(self.config.merged).encode())
+        write_json(Path(self.signing), {"key": self.config.merged["sign"]})
         kept = Path(self.result("config.json"))
-        if kept.exists() and is_complete(kept.parent):
+        if kept.exists() and Path(self.result("seal.json")).exists():
             return
         write_config(kept.parent, self.config.merged)
 

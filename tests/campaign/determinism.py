@@ -63,7 +63,8 @@ LEAKS: Final[dict[str, tuple[str, str, str, str]]] = {
         "def main(task: job.Job) -> None:\n",
         "def main(task: job.Job) -> None:\n    import os\n"
         '    listed = os.listdir("results/2026-01-15")\n'
-        '    task.params.audit["made_by"]["notice"] = [n for n in listed if n in ("logs", "config.json")][0]\n',
+        '    told = [n for n in listed if n in ("logs", "config.json")]\n'
+        '    task.params.audit["made_by"]["notice"] = told[0]\n',
         "reconciliation",
     ),
 }

@@ -12,7 +12,7 @@ from benchproof.analysis.drift.verdict import Verdict, judge
 from benchproof.analysis.drift.views import Report, is_open
 from benchproof.outputs import DATED, comparison_label, replacing
 from benchproof.report import drift_page, drift_summary, folders, past
-from benchproof.sealing.seal import previous_report
+from benchproof.sealing.seal import named, previous_report, write_seal
 from benchproof.sources.base import History
 from benchproof.vault import Vault
 
@@ -69,6 +69,12 @@ def write(drift: Drift, folder: Path) -> None:
     ):
         with replacing(folder / name) as part:
             part.write_text(text, encoding="utf-8")
+
+
+def seal(folder: Path, old: Path, new: Path) -> None:
+    """Seal a written comparison: its files, and the seals of the two reports where they have one."""
+    compared = [named(old), named(new)]
+    write_seal(folder, {"kind": "drift", "label": folder.name, "compared": compared})
 
 
 def judged(folder: Path, new: Path, fail_on: Collection[str], acceptances: Path) -> Verdict:

@@ -1,23 +1,26 @@
-"""The seal of a report: what is in the folder, what made it, and that nothing graded was found in it."""
+"""The seal of a report: what is in the folder, what made it, which report it follows, written last."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
+from base64 import b64encode
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from benchproof import jsontext
 from benchproof.config import AS_OF, today
 from benchproof.errors import Unreadable
 from benchproof.outputs import files_below, replacing
 
-SEAL = "seal.json"
-#: Files that change while an audit runs and are no part of its result.
-_UNSEALED = ("logs",)
+SEAL: Final = "seal.json"
+SIGNATURE: Final = "seal.json.sig"
+#: Not sealed: logs say where and when a run ran, and later runs of the date write them again. A seal can't
+#: hold itself, nor a signature over it.
+UNSEALED: Final = ("logs",)
+_OWN: Final = (SEAL, SIGNATURE)
 
 
 def is_complete(folder: Path) -> bool:
@@ -37,20 +40,49 @@ def previous_report(results: Path, label: str) -> Path | None:
     return older[-1] if older else None
 
 
-def sealed(folder: Path) -> list[str]:
-    """Return the names that a folder's seal lists."""
-    return sorted(json.loads((folder / SEAL).read_bytes()).get("files", ()))
+def named(folder: Path | None) -> dict[str, str] | None:
+    """Return a sealed folder as another seal names it: by label and by digest of its seal."""
+    if folder is None or not (folder / SEAL).is_file():
+        return None
+    data = (folder / SEAL).read_bytes()
+    return {"label": folder.name, "seal_sha256": sha256(data).hexdigest()}
+
+
+def sealed(folder: Path) -> dict[str, str]:
+    """Return sha256 hex by name of the files that a folder's seal lists, of any format.
+
+    Raises OSError when there is none, SealError for what no seal can say.
+    """
+    from benchproof.sealing import form
+
+    files = form.parse((folder / SEAL).read_bytes()).files
+    return {name: entry.sha256 for name, entry in sorted(files.items())}
+
+
+def names(folder: Path) -> list[str]:
+    """Return the relative paths of the files that a seal of this folder covers, sorted."""
+    files = [path for path in files_below(folder) if not path.is_symlink()]
+    inside = (path.relative_to(folder).as_posix() for path in files)
+    return [name for name in inside if covered(name) and not name.endswith(".part")]
+
+
+def covered(name: str) -> bool:
+    """True for the relative path of a file that belongs under a seal."""
+    return name not in _OWN and name.split("/", 1)[0] not in UNSEALED
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Return sha256 hex by relative path of every sealed file of a folder."""
-    files = [path for path in files_below(folder) if not path.is_symlink()]
-    inside = ((path.relative_to(folder).as_posix(), path) for path in files)
-    return {
-        name: sha256(path.read_bytes()).hexdigest()
-        for name, path in inside
-        if name != SEAL and name.split("/", 1)[0] not in _UNSEALED and not name.endswith(".part")
-    }
+    """Return sha256 hex by relative path of every file of a folder that a seal covers."""
+    return {name: digest(folder / name) for name in names(folder)}
+
+
+def digest(path: Path) -> str:
+    """Return the sha256 hex of a file, which may be larger than memory."""
+    found = sha256()
+    with path.open("rb") as file:
+        while data := file.read(1 << 20):
+            found.update(data)
+    return found.hexdigest()
 
 
 def publish(staged: Path, folder: Path, names: tuple[str, ...]) -> None:
@@ -60,11 +92,28 @@ def publish(staged: Path, folder: Path, names: tuple[str, ...]) -> None:
             shutil.copyfile(staged / name, part)
 
 
+def seal_text(folder: Path, values: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a seal over everything in the folder."""
+    from benchproof.sealing import form
+
+    return form.text({**values, "files": {name: _entry(folder / name) for name in names(folder)}})
+
+
 def write_seal(folder: Path, values: Mapping[str, Any]) -> None:
-    """Write seal.json over everything in the folder, last."""
-    sealed = {**values, "files": digests(folder)}
+    """Write seal.json over everything in the folder, last; an older signature is not its."""
+    text = seal_text(folder, values)
+    (folder / SIGNATURE).unlink(missing_ok=True)
     with replacing(folder / SEAL) as part:
-        part.write_text(json.dumps(sealed, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        part.write_bytes(text)
+
+
+def _entry(path: Path) -> dict[str, Any]:
+    from benchproof.sealing import locate  # numpy takes 0.1 s to import, and only a seal needs it
+
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        checks = locate.check_bytes(file, size)
+    return {"sha256": digest(path), "size": size, "checks": b64encode(checks).decode()}
 
 
 def point_latest(results: Path, label: str) -> None:
