@@ -8,8 +8,10 @@ a report does not hold (it has its author's address): a vault's mirror or any cl
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,14 +60,15 @@ def about(folder: Path, name: str) -> dict[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
-def _opened(folder: Path, name: str) -> Any:
+@contextmanager
+def _opened(folder: Path, name: str) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(plain(folder / f"{name}.parquet"))
-    groups = (file.metadata.row_group(n) for n in range(file.metadata.num_row_groups))
-    if sum(group.total_byte_size for group in groups) > _MOST_BYTES:
-        raise OSError("too large")
-    return file
+    with plain(folder / f"{name}.parquet") as data, pq.ParquetFile(data) as file:
+        groups = (file.metadata.row_group(n) for n in range(file.metadata.num_row_groups))
+        if sum(group.total_byte_size for group in groups) > _MOST_BYTES:
+            raise OSError("too large")
+        yield file
 
 
 def pins(folder: Path) -> list[dict[str, Any]]:
@@ -86,14 +89,14 @@ def check_pins(
     commits = {row["repo"]: row["commit_sha"] for row in pinned}
     there = [name for name in TABLES if (folder / f"{name}.parquet").exists()]
     faults = []
+    if sealed is not None and sealed != commits:
+        faults.append("the seal names other commits than pins")
     for name in there:
         try:
             if about(folder, name).get("pins") != commits:
                 faults.append(f"{name}.parquet was made from other commits than pins names")
         except UnreadableTable as error:
             faults.append(str(error))
-    if sealed is not None and sealed != commits:
-        faults.append("the seal names other commits than pins")
     if faults:
         return failed("commits", faults)
     named = ", ".join(f"{repo}@{sha[:12]}" for repo, sha in commits.items() if sha)
@@ -185,7 +188,12 @@ def _commit(clone: Path, sha: str) -> bytes | None:
     try:
         done = subprocess.run(
             command,
-            env={"PATH": _path(), "HOME": "/nonexistent", "LC_ALL": "C", **alone},
+            env={
+                "PATH": os.environ.get("PATH", os.defpath),
+                "HOME": "/nonexistent",
+                "LC_ALL": "C",
+                **alone,
+            },
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_WAIT_S,
@@ -196,12 +204,6 @@ def _commit(clone: Path, sha: str) -> bytes | None:
     data = done.stdout
     right = done.returncode == 0 and len(data) <= _MOST_COMMIT
     return data if right and objects.object_id("commit", data) == sha else None
-
-
-def _path() -> str:
-    import os
-
-    return os.environ.get("PATH", os.defpath)
 
 
 def listing(folder: Path, pinned: list[dict[str, Any]], merged: Mapping[str, Any]) -> str:

@@ -77,7 +77,7 @@ def text(facts: Facts) -> str:
     return json.dumps({"@context": context, "@graph": graph}, indent=1) + "\n"
 
 
-def listed(data: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
+def listed(data: Mapping[str, Any]) -> dict[str, tuple[int | None, str]]:
     """Return sizes and digests by @id of the files that a crate lists; raises ValueError for none."""
     graph = data.get("@graph")
     if not isinstance(graph, list):

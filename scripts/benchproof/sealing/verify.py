@@ -16,7 +16,8 @@ from typing import Any, Final
 from benchproof import config as configuration
 from benchproof import jsontext, provenance
 from benchproof.config import AS_OF
-from benchproof.errors import BenchproofError, SealError, Unreadable
+from benchproof.errors import BenchproofError, LeakError, SealError, Unreadable
+from benchproof.leaks import search
 from benchproof.outputs import DATED, folder_label
 from benchproof.recorded import CONTENT_KEYS
 from benchproof.sealing import chain, commits, crate, files, form, seal, signature
@@ -231,11 +232,10 @@ def _crate(folder: Path, read: form.Seal) -> Check:
         listed = crate.listed(data if isinstance(data, dict) else {})
     except (ValueError, TypeError):
         return failed("crate", [f"{crate.CRATE} can't be read"])
-    wanted = {
-        crate.file_id(name): (entry.size, entry.sha256)
-        for name, entry in read.files.items()
-        if name != crate.CRATE
-    }
+    sealed = {crate.file_id(n): entry for n, entry in read.files.items() if n != crate.CRATE}
+    wanted = {name: (entry.size, entry.sha256) for name, entry in sealed.items()}
+    if read.format == 1:  # without sizes
+        listed = {name: (None, digest) for name, (_, digest) in listed.items()}
     odd = sorted(name for name in {*wanted, *listed} if wanted.get(name) != listed.get(name))
     if odd:
         return failed("crate", (f"{crate.CRATE}: {name} is not as the seal says" for name in odd))
@@ -247,7 +247,19 @@ def _answers(folder: Path, means: Means) -> Check:
     if means.vault is None or not means.vault.is_dir():
         why_not = "no vault at hand: only one that holds the answers can tell; say --vault DIR"
         return unchecked("answers", why_not, asked=means.vault_asked)
-    return unchecked("answers", "TODO", asked=means.vault_asked)
+    try:
+        found = search.again(folder, Vault(means.vault), means.metadata)
+    except BenchproofError as error:
+        return unchecked("answers", f"the search did not end: {error}", asked=means.vault_asked)
+    if found is None:
+        why_not = "the vault lacks the content of a commit that the report is pinned to"
+        return unchecked("answers", why_not, asked=means.vault_asked)
+    try:
+        found.check()
+    except LeakError as error:
+        return failed("answers", [str(error)])
+    searched = sum(found.surfaces.values())
+    return ok("answers", f"{searched} surfaces searched for {found.needles} values: none is there")
 
 
 def _json(path: Path) -> Any:
