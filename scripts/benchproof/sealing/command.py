@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from benchproof.config import Config
-from benchproof.errors import ConfigError
+from benchproof.errors import BenchproofError, ConfigError
 from benchproof.printable import printable
 from benchproof.sealing.outcome import Check
 from benchproof.sealing.verify import Means, verify
@@ -49,7 +49,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, audit: Config) -> int:
     """Verify a folder, print a line for each check, and return the exit code.
 
-    Raises ConfigError when there is no such folder or an argument can't be meant.
+    Raises BenchproofError when there is no such folder, ConfigError when an argument can't be meant.
     """
     folder = _folder(options.folder, Path(audit.results))
     if options.digest and not re.fullmatch(r"[0-9a-f]{64}", options.digest):
@@ -93,7 +93,7 @@ def _folder(named: str, results: Path) -> Path:
     for path in (Path(named), results / named):
         if path.is_dir():
             return path.resolve() if path.is_symlink() or path.name in ("", "..") else path
-    raise ConfigError(f"{printable(named)}: no folder of a report, here or in {results}.")
+    raise BenchproofError(f"{printable(named)}: no folder of a report, here or in {results}.")
 
 
 def _told(check: Check) -> str:

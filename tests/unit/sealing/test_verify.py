@@ -632,7 +632,7 @@ def test_the_command_says_a_line_a_check_and_ends_as_they_do(
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == "10 checks hold, 4 not made. Exit code 0."
     assert said(str(folder), "--vault", "nowhere").returncode == 20
-    assert said("nowhere").returncode == 2
+    assert said("nowhere").returncode == 1
     assert said(str(folder), "--digest", "x").returncode == 2
     (folder / "summary.md").write_text("benchproof 2026-01-15: 3 of 2 repositories\n")
     done = said(str(folder), "--json")
