@@ -62,13 +62,12 @@ def test_a_script_names_a_commit_by_its_id() -> None:
 @pytest.mark.parametrize("name", ["..", ".", "", "a/b/../..", "x\0", "é", "a b", "x" * 300])
 def test_no_path_of_the_vault_leads_out_of_it(name: str) -> None:
     vault = Vault("v")
-    for make in (
-        lambda: vault.content("o/n", f"../{name}"),
-        lambda: vault.pin_record(name, "o/n", "main"),
-        lambda: vault.observed(name, "x", "1"),
-    ):
-        with pytest.raises(VaultError):
-            make()
+    with pytest.raises(VaultError):
+        vault.content("o/n", f"../{name}")
+    with pytest.raises(VaultError):
+        vault.pin_record(name, "o/n", "main")
+    with pytest.raises(VaultError):
+        vault.observed(name, "x", "1")
     if "/" not in name:
         with pytest.raises(VaultError):
             slug(name)

@@ -164,7 +164,7 @@ def test_a_finished_report_has_nothing_pending_whatever_became_of_the_vault(benc
     bench.pinned("demo/one", "demo/two")
     bench.mirrored(one=("ok", None, "c"), two=("ok", None, "d"))
     bench.vault.content("demo/two", "d").unlink()
-    seal = {"complete": True, "files": {"pins.parquet": "0"}}
+    seal = {"complete": True, "files": {"pins.parquet": "0" * 64}}
     (bench.out / "seal.json").write_text(json.dumps(seal))
     assert bench.pending.unknown() == []
     (bench.out / "pins.parquet").unlink()

@@ -108,7 +108,7 @@ def test_the_folder_and_caches_change_nothing(
             "report/templates/report.html.j2",
             {
                 *("write_report", "seal_report", "gate"),
-                *("backfill_history", "draw_history", "history"),
+                *("draw_history", "history"),
                 *("diff_reports", "drift"),
             },
         ),

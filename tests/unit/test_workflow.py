@@ -344,6 +344,7 @@ def test_a_list_of_commits_is_asked_for_in_place_of_a_report() -> None:
     assert made.wanted == [
         "results/history/latchbio+scbench/chosen.parquet",
         "results/history/chosen.html",
+        "resources/handover/results/history/history/judged.json",
     ]
     assert made.past.pins == []
     assert made.log("list_commits") == "results/history/logs/list_commits.log"

@@ -152,6 +152,7 @@ OWN_MEANS = {
     "benchproof/workflow.py": "a probe for room",
     "benchproof/leaks/proof.py": "the scanner's own proof, in a private folder",
     "benchproof/watch/logs.py": "a log is appended to; errors of its own",
+    "benchproof/determinism/deriving.py": "a log that is handed to snakemake",
     "benchproof/watch/nested.py": "a log that is there is handed to snakemake",
     "benchproof/storage/fetch/part.py": "unfinished snapshots, with errors of their own",
     "benchproof/storage/fetch/journal.py": "unfinished snapshots, with errors of their own",

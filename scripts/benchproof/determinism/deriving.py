@@ -24,7 +24,7 @@ from benchproof.outputs import CONTENT, DATA, ERROR
 from benchproof.provenance import SCRIPTS
 from benchproof.rooms import furnish
 from benchproof.sources.base import Pin, RepoSpec
-from benchproof.vault import Vault, private_folder, read_json, write_json
+from benchproof.vault import Vault, private_file, private_folder, read_json, write_json
 
 SNAKEFILE: Final = Path(__file__).resolve().parents[3] / "Snakefile"
 SITE: Final = Path(__file__).resolve().parent / "site"
@@ -107,7 +107,8 @@ class Workshop:
         if failed:
             given = ", ".join(f"{name} {value}" for name, value in one.given.items())
             told = f"{given}\n{_last_word(log, room)}\n"
-            log.with_suffix(".failed").write_text(told, encoding="utf-8")
+            with private_file(log.with_suffix(".failed")) as handle:
+                handle.write(told.encode())
             raise BenchproofError(
                 f"derivation {one.name} failed: {_last_word(log, room)} See {log} and, for its conditions, "
                 f"{log.with_suffix('.failed')}; docs/determinism.md lists them."
