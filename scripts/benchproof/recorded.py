@@ -128,8 +128,10 @@ def rows(folder: Path, name: str) -> list[dict[str, Any]]:
 
     path = folder / f"{name}.parquet"
     try:
-        found: list[dict[str, Any]] = pq.ParquetFile(path).read(use_threads=False).to_pylist()
-    except (pa.ArrowException, OSError):
+        table = pq.ParquetFile(path).read(use_threads=False)
+        table.validate(full=True)  # texts that are no UTF-8 are met here, and nowhere later
+        found: list[dict[str, Any]] = table.to_pylist()
+    except (pa.ArrowException, OSError, ValueError, OverflowError):
         raise BenchproofError(
             f"{path}: not a readable Parquet file; copy the report again."
         ) from None

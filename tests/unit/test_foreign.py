@@ -11,10 +11,12 @@ import pytest
 
 from benchproof.analysis.drift.frames import Frame
 from benchproof.analysis.drift.views import Report as Compared
-from benchproof.errors import BenchproofError, VaultError
+from benchproof.errors import BenchproofError, TableError, VaultError
 from benchproof.explain import refute
 from benchproof.explain.reports import Report
 from benchproof.foreign import is_pin, refuse_odd_pins
+from benchproof.recorded import rows
+from benchproof.report import folders
 from benchproof.vault import Vault, slug
 
 SHA = "a" * 40
@@ -51,6 +53,17 @@ def test_odd_pins_are_refused(change: dict[str, Any], tmp_path: Path) -> None:
     frame = Frame.of(pa.Table.from_pylist([{**GOOD, **change}]))
     assert not Compared("x", {"pins": frame}).pins
     assert not Compared("x", {}, {"runs": {"pins": {"o/n": change.get("commit_sha", "x")}}}).pins
+
+
+def test_texts_of_a_table_that_are_no_utf8_make_it_unreadable(tmp_path: Path) -> None:
+    """Arrow reads them without a word, and Python then fails wherever a cell is first looked at."""
+    cells = pa.array([b"a\xffb"], pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"repo": cells}), tmp_path / "pins.parquet")
+    with pytest.raises(BenchproofError, match="not a readable Parquet file"):
+        rows(tmp_path, "pins")
+    with pytest.raises(TableError, match="not a readable Parquet file"):
+        Report(tmp_path, None).rows("pins")  # type: ignore[arg-type]
+    assert folders.load(tmp_path).notes == ("pins.parquet cannot be read, and is not compared",)
 
 
 def test_a_script_names_a_commit_by_its_id() -> None:

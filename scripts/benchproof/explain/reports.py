@@ -159,10 +159,12 @@ class Report:
 
             path = self._path(name)
             try:
-                self._read[name] = pq.ParquetFile(path).read(use_threads=False)
+                table = pq.ParquetFile(path).read(use_threads=False)
+                table.validate(full=True)
+                self._read[name] = table
             except FileNotFoundError:
                 self._read[name] = None
-            except (pa.ArrowException, OSError):
+            except (pa.ArrowException, OSError, ValueError):
                 raise TableError(
                     f"{path}: not a readable Parquet file; copy the report again."
                 ) from None

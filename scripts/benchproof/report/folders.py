@@ -38,6 +38,8 @@ def find(named: str, results: Path) -> Path:
 
 def load(folder: Path) -> Report:
     """Return a report; what cannot be read is named in its notes, and the rest is there."""
+    import pyarrow as pa
+
     frames: dict[str, Frame] = {}
     about: dict[str, Mapping[str, Any]] = {}
     notes = []
@@ -47,10 +49,7 @@ def load(folder: Path) -> Report:
             continue
         try:
             frames[name], about[name] = _frame(path)
-        except (
-            OSError,
-            ValueError,
-        ):  # what pyarrow raises for anything that is no whole Parquet file
+        except (pa.ArrowException, OSError, ValueError):
             notes.append(f"{name}.parquet cannot be read, and is not compared")
     return Report(folder_label(folder), frames, about, _complete(folder), tuple(notes))
 
@@ -110,12 +109,15 @@ def _complete(folder: Path) -> bool | None:
 
 
 def _frame(path: Path) -> tuple[Frame, Mapping[str, Any]]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(path)
     schema = file.schema_arrow
     # A small table is read at once, so that damage inside it is met here.
     whole = file.read(use_threads=False) if path.stat().st_size < _SMALL_BYTES else None
+    if whole is not None:
+        whole.validate(full=True)
     try:
         told = jsontext.loads((schema.metadata or {}).get(METADATA_KEY, b"{}")).value
     except Unreadable:
@@ -123,8 +125,10 @@ def _frame(path: Path) -> tuple[Frame, Mapping[str, Any]]:
 
     def column(name: str) -> Any:
         try:
-            return file.read(columns=[name], use_threads=False).column(0)
-        except (OSError, ValueError):
+            table = file.read(columns=[name], use_threads=False)
+            table.validate(full=True)
+            return table.column(0)
+        except (pa.ArrowException, OSError, ValueError):
             raise TableError(
                 f"{path}: column {name} is damaged; bring the file back or audit again."
             ) from None

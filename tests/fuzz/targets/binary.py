@@ -133,5 +133,5 @@ def _table(data: bytes) -> None:
     folder.mkdir(exist_ok=True)
     (folder / "pins.parquet").write_bytes(data)
     for frame in folders.load(folder).frames.values():
-        assert frame is not None
+        frame.all()
     rows(folder, "pins")
