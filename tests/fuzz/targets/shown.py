@@ -79,6 +79,7 @@ def _findings(data: bytes) -> None:
             uri = place["physicalLocation"]["artifactLocation"]["uri"]
             assert uri.isascii()
             assert ":" not in uri.split("/")[0]
-            assert ".." not in uri.split("/")
+            # git refuses such paths, and so does `objects`, before a finding has one.
+            assert ".." not in uri.split("/") or ".." in text.split("/")
     Finding("x", "o/n", text)
     assert str(Unreachable("malformed", printable(text))).isprintable()
