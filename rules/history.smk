@@ -83,6 +83,7 @@ rule judge_history:
     conda:
         "../envs/audit.yaml"
     params:
+        audit=AUDIT.params,
         code=AUDIT.code("judge_history"),
     message:
         "history: whether all of it could be derived"

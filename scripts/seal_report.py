@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from benchproof import job
-from benchproof.confinement import confine
 from benchproof.leaks.search import Asked, links, places, search
 from benchproof.report.facts import gather
 from benchproof.sealing.finish import finish
@@ -21,7 +20,7 @@ def main(task: job.Job) -> None:
     found = search(asked(task, folder, staged), staged.parent)
     key = read_json(Path(task.params.signing))["key"]
     # A program is started to sign with, and none otherwise.
-    confine(task.vault.root, open_below=[staged], programs=key is not None)
+    task.give_up_vault(staged, programs=key is not None)
     found.check()
     job.log.info(
         "searched %d surfaces for %d values in %d forms: none found",

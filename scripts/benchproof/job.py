@@ -212,9 +212,9 @@ class Job:
         path = Path(self.params.audit["work"]) / "open" / f"{stage}.json"
         write_json(path, [[item, cause] for item, cause in items])
 
-    def give_up_vault(self, *keep: Path) -> None:
+    def give_up_vault(self, *keep: Path, programs: bool = False) -> None:
         """From here on open `keep` alone of the vault, and write what the rule declares: before rendering."""
-        separation.give_up(self.rule, keep)
+        separation.give_up(self.rule, keep, programs=programs)
 
     def screen(self, name: str, text: str) -> None:
         """Leave a text that the run shows as its last words."""

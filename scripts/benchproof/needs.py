@@ -61,7 +61,8 @@ NEEDS: Final[Mapping[str, Need]] = {
     "check_claims": NOTHING,
     "collect_findings": NOTHING,
     "collect_traffic": Need(("work/traffic",)),
-    "write_report": NOTHING,
+    # It lists in the crate what it has rendered.
+    "write_report": Need(("work/staging",)),
     # It looks for everything that is secret, in a process of its own.
     "seal_report": Need(("content", "handover", "observed"), programs=True),
     "gate": NOTHING,

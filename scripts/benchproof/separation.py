@@ -88,14 +88,15 @@ def begin(snakemake: Any) -> None:
         _begun.error = error
 
 
-def give_up(rule: str, keep: Iterable[Path] = ()) -> None:
+def give_up(rule: str, keep: Iterable[Path] = (), *, programs: bool = False) -> None:
     """From here on the job of a rule opens `keep` alone of the vault: it writes what it declares there, and
-    its screen. For scripts that look into the vault first and render afterwards.
+    its screen; it starts a program only with `programs`. For scripts that look into the vault first and
+    render afterwards.
 
     Nothing where no job has begun, or another rule's is: a job of the past runs the scripts of many.
     """
     if _begun is not None and _begun.rule == rule:
-        _begun.layers = _confined(_begun, keep, NOTHING)
+        _begun.layers = _confined(_begun, keep, Need(programs=programs))
 
 
 def ensure() -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchproof import provenance
-from benchproof.needs import NEEDS, NOTHING
+from benchproof.needs import NEEDS, NOTHING, Need
 from benchproof.outputs import ERROR
 
 SECRET = "an invented secret 42.75"
@@ -110,10 +110,11 @@ def test_every_rule_says_where_its_vault_is() -> None:
 def test_what_renders_needs_nothing() -> None:
     """No entry of theirs opens, starts or asks anything: what they read of the vault, they declare."""
     renders = {
-        *("write_report", "collect_findings", "summarise_models", "check_claims", "gate", "drift"),
+        *("collect_findings", "summarise_models", "check_claims", "gate", "drift"),
         *("draw_history", "judge_history", "history", "reproduce", "handles", "peek", "fetch"),
     }
     assert {rule for rule, need in NEEDS.items() if need == NOTHING} == renders
+    assert NEEDS["write_report"] == Need(("work/staging",))
 
 
 def test_a_stray_print_of_the_vault_fails_its_job_in_one_line(job: Job) -> None:
