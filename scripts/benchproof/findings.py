@@ -248,6 +248,26 @@ RULES: dict[str, Rule] = {
     "answer_differs": Rule(
         "major", "A record holds two different answers of one run.", "Say which answer was graded."
     ),
+    "run_names_other_eval": Rule(
+        "major",
+        "A record names another evaluation than the folder it lies in.",
+        "Move the run, or correct what the record names.",
+    ),
+    "record_incomplete": Rule(
+        "minor",
+        "A record of a verdict lacks its score, its fields or its model, or writes them in another type.",
+        "Record them as the other runs do.",
+    ),
+    "run_time_impossible": Rule(
+        "major",
+        "A record states a running time below zero, or far above the time limit that it states.",
+        "Correct the time, or say why the limit did not hold.",
+    ),
+    "truth_differs": Rule(
+        "critical",
+        "The truth that the grader noted is not the published one: the run was graded against another.",
+        "Grade the run again, or publish the truth that was used.",
+    ),
     "model_differs": Rule(
         "minor",
         "The model or harness a record names differs from the folder it lies in.",

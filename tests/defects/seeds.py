@@ -825,3 +825,124 @@ def table_from_windows(bench: Bench) -> Iterator[str]:
 def table_in_latin1(bench: Bench) -> Iterator[str]:
     yield "results/models.csv"
     bench.tree.put("results/models.csv", b"model,n\ncaf\xe9,1\n")
+
+
+@defect("path_unportable")
+def name_of_a_device(bench: Bench) -> Iterator[str]:
+    yield "docs/con.md"
+    bench.tree.put("docs/con.md", "Text.\n")
+
+
+@defect("secret_file")
+def private_key(bench: Bench) -> Iterator[str]:
+    yield "deploy/id_rsa"
+    bench.tree.put("deploy/id_rsa", "invented\n")
+
+
+@defect("text_damaged")
+def letters_lost(bench: Bench) -> Iterator[str]:
+    item = bench.pick()
+    yield item.path
+    item.data["task"] = "Don\u00e2\u20ac\u2122t filter.\n" + item.data["task"]
+
+
+# --- graders that decide nothing ---------------------------------------------------------------------
+
+
+@defect("truth_empty", also="truth_fails_rule")
+def genes_left_out(bench: Bench) -> Iterator[str]:
+    item = bench.add(markers("DEMO1", "DEMO2", "DEMO3"), {"genes": LIST})
+    yield item.path
+    item.config["canonical_markers"] = []
+
+
+@defect("grader_undecided")
+def choice_left_out(bench: Bench) -> Iterator[str]:
+    item = bench.add(choice("Q", options=["Q", "R"]), {"answer": '"<letter>"'})
+    yield item.path
+    del item.config["correct_answer"]
+
+
+@defect("label_odd")
+def label_with_space(bench: Bench) -> Iterator[str]:
+    item = bench.add(labels(*NAMES), {"labels": LIST})
+    yield item.path
+    item.config["ground_truth_labels"][0] += " "
+
+
+@defect("share_impossible")
+def share_below_zero(bench: Bench) -> Iterator[str]:
+    asked = {"cell_type_distribution": '{"<type>": <float>}'}
+    item = bench.add(distribution(one=62.5, two=37.5), asked)
+    yield item.path
+    item.config["ground_truth"]["cell_type_distribution"].update(one=112.5, two=-12.5)
+
+
+@defect("passes_on_any_shares")
+def shares_of_any_size(bench: Bench) -> Iterator[str]:
+    asked = {"cell_type_distribution": '{"<type>": <float>}'}
+    item = bench.add(distribution(one=62.5, two=37.5), asked)
+    yield item.path
+    item.config["tolerances"]["cell_type_percentages"]["value"] = 100
+
+
+@defect("passes_on_any_choice")
+def all_options_right(bench: Bench) -> Iterator[str]:
+    item = bench.add(choice("Q", options=["Q", "R"]), {"answer": '"<letter>"'})
+    yield item.path
+    del item.config["correct_answer"]
+    item.config["correct_answers"] = ["Q", "R"]
+
+
+@defect("choice_repeated")
+def option_twice(bench: Bench) -> Iterator[str]:
+    item = bench.add(choice("Q", options=["Q", "R"]), {"answer": '"<letter>"'})
+    yield item.path
+    item.config["options"] = ["Q", "R", "r"]
+
+
+@defect("children_contradict")
+def two_truths(bench: Bench) -> Iterator[str]:
+    children = [numeric(n=(7001, 3)), labels(*NAMES)]
+    grader = {"type": "all_of", "config": {"pass_rule": "all", "children": children}}
+    item = bench.add(grader, {"n": "<int>", "labels": LIST})
+    yield item.path
+    item.config["children"].append(numeric(n=(9001, 3)))
+
+
+@defect("offsets_look_like_bounds")
+def bounds_as_offsets(bench: Bench) -> Iterator[str]:
+    entry = {"type": "absolute", "lower": 3, "upper": 4}
+    item = bench.add(numeric(n=(7001, entry)), {"n": "<int>"})
+    yield item.path
+    item.config["tolerances"]["n"].update(lower=6998, upper=7005)
+
+
+# --- files of runs -----------------------------------------------------------------------------------
+
+
+def _run_folder(bench: Bench) -> str:
+    paths = [path.decode() for path in bench.tree.below("trajectories")]
+    return bench.rng.choice([p for p in paths if p.endswith("/result.json")]).rpartition("/")[0]
+
+
+@defect("run_repeated")
+def run_copied(bench: Bench) -> Iterator[str]:
+    folder = _run_folder(bench)
+    yield f"{folder}x/result.json"
+    for path in bench.tree.below(folder):
+        bench.tree[path.replace(folder.encode(), f"{folder}x".encode())] = bench.tree[path]
+
+
+@defect("run_record_missing")
+def record_lost(bench: Bench) -> Iterator[str]:
+    folder = _run_folder(bench)
+    yield f"{folder}/eval_answer.json"
+    del bench.tree[f"{folder}/result.json".encode()]
+
+
+@defect("run_answer_missing")
+def answer_lost(bench: Bench) -> Iterator[str]:
+    folder = _run_folder(bench)
+    yield f"{folder}/result.json"
+    del bench.tree[f"{folder}/eval_answer.json".encode()]

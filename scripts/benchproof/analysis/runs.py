@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from benchproof import jsontext
+from benchproof.analysis import records
 from benchproof.errors import Unreadable
 from benchproof.findings import JSON_FLAGS, Finding, repeated_keys
 from benchproof.grading.readings import Accumulator
 from benchproof.grading.record import WITHHELD, Rule, RunResult, published_rule, regrade
+from benchproof.inventory.evaluations import stated_id
 from benchproof.inventory.layout import Run, RunPlace, run_place
 from benchproof.inventory.repository import EvalFile, Repository
 
@@ -36,6 +39,8 @@ _NOTED = {
     "verdict_without_answer": "verdict_without_answer",
     "answer_differs": "answer_differs",
     "score_not_finite": "result_nonfinite",
+    "score_not_number": "record_incomplete",
+    "field_scores_missing": "record_incomplete",
     **JSON_FLAGS,
 }
 
@@ -92,6 +97,7 @@ class _Published:
     grader_type: str | None
     rule: Rule
     prompt: str
+    truths: Mapping[str, Any]
 
 
 def regrade_repository(
@@ -106,11 +112,15 @@ def regrade_repository(
     `start` and `stop` count runs. `seen` is told each run that could be read, with its parsed record.
     """
     rules = {eval_id: _published(item) for eval_id, item in repository.by_id.items()}
+    stated = Counter(stated_id(item.value) for item in repository.evaluations)
+    ambiguous = {eval_id for eval_id, files in stated.items() if eval_id and files > 1}
+    # Which of two files a run was graded by can't be known, so that nobody is blamed for the verdict.
+    rules |= {eval_id: replace(rules[eval_id], rule=WITHHELD, truths={}) for eval_id in ambiguous}
     with _uncollected():
         for run in repository.recorded(start, stop):
             place = run_place(run.path, repository.folders)
             parsed, reason = _parsed(repository.content.read(run.entry.sha))
-            _add_run(out, repository.spec.repo, run, place, parsed, reason, rules)
+            _add_run(out, repository.spec.repo, run, place, parsed, reason, rules, ambiguous)
             if seen is not None and reason is None:
                 seen(run, parsed.value)
 
@@ -130,7 +140,12 @@ def _uncollected() -> Iterator[None]:
 def _published(item: EvalFile) -> _Published:
     """Return the rule an evaluation publishes; a list of graders is a rule of its own kind."""
     grader_type, rule = published_rule(item.value)
-    return _Published(grader_type, rule, "" if rule is WITHHELD else item.prompt)
+    grader = item.value.get("grader") if isinstance(item.value, dict) else None
+    config = grader.get("config") if isinstance(grader, dict) else None
+    numeric = grader_type in ("numeric_tolerance", "numeric_range") and isinstance(config, dict)
+    truths = config.get("ground_truth") if numeric and isinstance(config, dict) else None
+    prompt = "" if rule is WITHHELD else item.prompt
+    return _Published(grader_type, rule, prompt, truths if isinstance(truths, dict) else {})
 
 
 def _add_run(
@@ -141,6 +156,7 @@ def _add_run(
     parsed: jsontext.Parsed,
     reason: str | None,
     rules: Mapping[str, _Published],
+    ambiguous: Set[str] = frozenset(),
 ) -> None:
     record, path, sha = parsed.value, run.path, run.entry.sha
     eval_id = place.eval_id or _text(record, "task")
@@ -149,6 +165,8 @@ def _add_run(
         result = RunResult("unreadable", reason)
     else:
         result = regrade(published.rule if published else None, record, out.readings)
+        if eval_id in ambiguous and result.status == "rule_not_published":
+            result = replace(result, status="rule_undetermined", reason="id_duplicated")
     grader_type = published.grader_type if published else None
     out.runs.append(_run_row(repo, path, sha, eval_id, place, grader_type, result))
     for item in result.fields:
@@ -163,6 +181,9 @@ def _add_run(
             }
         )
     noted = _rules_met(place, record, result, parsed.flags)
+    if result.status != "unreadable":
+        odd = records.odd(record, place, published.truths if published else {})
+        noted = list(dict.fromkeys((*noted, *odd)))
     if parsed.repeated:
         prompt = published.prompt if published else ""
         out.findings += repeated_keys(repo, path, sha, parsed.repeated, prompt)
@@ -227,7 +248,9 @@ def _misnamed(place: RunPlace, record: Any) -> list[tuple[str, str | None]]:
     """A record's model is provider/model, or bare for one harness; its folder says the same."""
     model, harness = _text(record, "model_name"), _text(record, "harness")
     wrong = []
-    if model and place.model and model.rsplit("/", 1)[-1] != place.model:
+    *head, name = (model or "").rsplit("/", 1)
+    elsewhere = head and place.provider and head[0].rsplit("/", 1)[-1] != place.provider
+    if model and place.model and (name != place.model or elsewhere):
         wrong.append(("model_differs", "/model_name"))
     if harness and place.harness and harness != place.harness:
         wrong.append(("model_differs", "/harness"))

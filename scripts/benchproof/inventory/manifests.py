@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+#: What a count of the listed evaluations is called.
+_COUNTS = ("n_evals", "count", "total")
 #: The shapes that list evaluations, in a few words.
 SHAPES = {
     "a": "a list of ids",
@@ -28,7 +30,8 @@ SHAPES = {
 class Row:
     """One manifest row as stated. `row` counts from 1; `path` is stated or follows from the shape.
 
-    `stem` is what a file is found by when there is no path; `problem` says that the row names nothing.
+    `stem` is what a file is found by when there is no path; `problem` says that the row names nothing,
+    `unclear` that its `benchmark` is neither true nor false.
     """
 
     row: int
@@ -39,11 +42,12 @@ class Row:
     kit: str | None = None
     benchmark: bool | None = None
     problem: bool = False
+    unclear: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A manifest: its shape, its rows, counts that it states wrongly, and whether it names a machine."""
+    """A manifest: its shape, its rows, JSON pointers of wrong counts, and whether it names a machine."""
 
     shape: str
     rows: tuple[Row, ...] = ()
@@ -68,7 +72,12 @@ def _read(value: Any, folder: str) -> Manifest:
             ("platforms", _platforms),
         ):
             if key in value:
-                return read(value[key], folder)
+                found = read(value[key], folder)
+                listed = value[key]
+                stated = {value[name] for name in _COUNTS if isinstance(value.get(name), int)}
+                if isinstance(listed, list) and stated - {len(listed)}:
+                    found = replace(found, wrong_counts=(*found.wrong_counts, f"/{key}"))
+                return found
     return Manifest("unknown")
 
 
@@ -80,6 +89,12 @@ def _text(item: Any, key: str) -> str | None:
 def _flag(item: Any) -> bool | None:
     value = item.get("benchmark") if isinstance(item, Mapping) else None
     return value if isinstance(value, bool) else None
+
+
+def _flag_readable(item: Any) -> bool:
+    """True unless `benchmark` is there and neither true nor false: a text would be true to most readers."""
+    value = item.get("benchmark") if isinstance(item, Mapping) else None
+    return isinstance(value, bool | None)
 
 
 def _listed(number: int, item: Any, folder: str) -> Row:
@@ -102,7 +117,8 @@ def _with_path(number: int, item: Any) -> Row:
     eval_id, path = _text(item, "id"), _text(item, "path")
     problem = eval_id is None or path is None
     task, kit = _text(item, "task"), _text(item, "kit")
-    return Row(number, eval_id, path, task=task, kit=kit, benchmark=_flag(item), problem=problem)
+    flag, unclear = _flag(item), not _flag_readable(item)
+    return Row(number, eval_id, path, None, task, kit, flag, problem, unclear)
 
 
 def _examples(items: Any, folder: str) -> Manifest:
@@ -137,7 +153,7 @@ def _platforms(platforms: Any, folder: str) -> Manifest:
         if not isinstance(listed, list):
             return Manifest("unknown")
         if "n_evals" in body and body["n_evals"] != len(listed):
-            wrong.append(str(platform))
+            wrong.append(f"/platforms/{platform}")
         for text in listed:
             named = text if isinstance(text, str) else None
             rows.append(

@@ -61,13 +61,17 @@ def reconcile(
             out.findings.append(
                 Finding(rule, repo, where, f"/{row.row}", detail=_detail(status, row, first))
             )
+        if row.unclear and status != "malformed":
+            said = "`benchmark` is neither true nor false."
+            out.findings.append(
+                Finding("manifest_row_malformed", repo, where, f"/{row.row}", detail=said)
+            )
         if path is None and status in ("duplicate_conflicting", "invalid_id"):
             out.findings.append(Finding("dangling", repo, where, f"/{row.row}"))
     orphans = [p for p in files if p not in matched] if manifest.shape in SHAPES else []
     out.findings += [Finding("orphan", repo, path) for path in orphans]
     out.findings += [
-        Finding("manifest_count_differs", repo, where, f"/platforms/{name}")
-        for name in manifest.wrong_counts
+        Finding("manifest_count_differs", repo, where, pointer) for pointer in manifest.wrong_counts
     ]
     if manifest.local_paths:
         out.findings.append(Finding("manifest_local_path", repo, where))

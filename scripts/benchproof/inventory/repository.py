@@ -169,10 +169,11 @@ def _tree_rule(row: dict[str, Any], entry: Entry, evals: str) -> str | None:
 
 def _link_rule(repository: Repository, path: str, entry: Entry) -> str | None:
     """A link is resolved inside the tree only, and never followed."""
-    target = layout.link_target(path, repository.content.read(entry.sha))
+    text = repository.content.read(entry.sha)
+    target = layout.link_target(path, text)
     if target is None:
         return "symlink_leaves_repository"
-    known = target in repository.paths or target == "."
+    known = bool(text) and target != path and (target in repository.paths or target == ".")
     return None if known else "symlink_dangling"
 
 

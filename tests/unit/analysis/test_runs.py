@@ -32,7 +32,12 @@ EVALS: dict[str, Any] = {
 
 
 def record(
-    n: Any = 101, m: Any = 7, *, passed: bool = True, scores: tuple[int, int] = (1, 1)
+    n: Any = 101,
+    m: Any = 7,
+    *,
+    passed: bool = True,
+    scores: tuple[int, int] = (1, 1),
+    eval_id: str = "one",
 ) -> dict[str, Any]:
     answer = {"n": n, "m": m}
     graded = {
@@ -48,14 +53,14 @@ def record(
         "grader_result": graded,
         "metadata": {},
         "passed": passed,
-        "test_id": "one",
+        "test_id": eval_id,
     }
     return {
         "harness": "mini",
         "model_name": "openai/gpt-x",
         "latch_eval_tools_version": "0.3.7",
         "result": result,
-        "task": "one",
+        "task": eval_id,
     }
 
 
@@ -179,7 +184,7 @@ def test_a_score_beyond_every_number_is_a_finding_too() -> None:
 def test_runs_that_cannot_be_graded_say_why(
     eval_id: str, status: str, grader_type: str | None, fields: int
 ) -> None:
-    out = regraded({PLACE.replace("/one/", f"/{eval_id}/"): record()})
+    out = regraded({PLACE.replace("/one/", f"/{eval_id}/"): record(eval_id=eval_id)})
     (row,) = out.runs
     assert (row["status"], row["grader_type"], row["recorded_passed"], row["derived_passed"]) == (
         status,
@@ -211,7 +216,7 @@ def test_the_collector_is_left_as_it_was(on: bool) -> None:
 
 def test_a_list_of_graders_is_graded_as_one() -> None:
     """Several graders that agree give a verdict; their fields are named after their place."""
-    out = regraded({PLACE.replace("/one/", "/many/"): record()})
+    out = regraded({PLACE.replace("/one/", "/many/"): record(eval_id="many")})
     (row,) = out.runs
     assert (row["status"], row["grader_type"], row["derived_passed"], row["tier"]) == (
         "graded",

@@ -64,7 +64,7 @@ def test_shape_d_names_stems_and_counts() -> None:
         }
     }
     found = parse(given, "evals")
-    assert (found.shape, found.wrong_counts) == ("d", ("q",))
+    assert (found.shape, found.wrong_counts) == ("d", ("/platforms/q",))
     assert [(row.row, row.stem, row.kit, row.path) for row in found.rows] == [
         (1, "one", "p", None),
         (2, "two", "p", None),

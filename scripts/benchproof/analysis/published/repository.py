@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchproof import jsontext
 from benchproof.analysis.breakdown import outcomes
-from benchproof.analysis.published import checks
+from benchproof.analysis.published import checks, readmes
 from benchproof.analysis.published.checks import RULE_OF, Check, Public
 from benchproof.analysis.published.scores import File, Score, parse, plain, with_harness
 from benchproof.errors import Unreadable
-from benchproof.findings import Finding
+from benchproof.findings import Finding, repeated_keys
 from benchproof.inventory import layout
 from benchproof.inventory.repository import Repository
 
@@ -69,7 +70,11 @@ def check_repository(repository: Repository, recorded: Recorded, out: Published)
     for path, sha in _documents(repository):
         shas[path] = sha
         try:
-            files.append(parse(path, repository.content.read(sha)))
+            data = repository.content.read(sha)
+            files.append(parse(path, data))
+            if path.endswith(".json"):
+                repeated = jsontext.loads(data).repeated
+                out.findings += repeated_keys(repo, path, sha, repeated, " ".join(repeated))
         except Unreadable as error:
             why = f"Reason: {error.reason}."
             out.findings.append(
@@ -92,6 +97,7 @@ def check_repository(repository: Repository, recorded: Recorded, out: Published)
     ]
     out.checks += [_check_row(repo, check) for check in made]
     out.findings += _findings(repo, made, shas)
+    out.findings += _stated(repository, scores, recorded, shas)
 
 
 def _documents(repository: Repository) -> Iterator[tuple[str, str]]:
@@ -173,6 +179,28 @@ def _findings(repo: str, made: Iterable[Check], shas: Mapping[str, str]) -> Iter
     for (name, path, place), met in failed.items():
         detail = " ".join(f"{said}." for said in dict.fromkeys(map(_said, met)))
         yield Finding(RULE_OF[name], repo, path, place, blob_sha=shas[path], detail=detail)
+
+
+def _stated(
+    repository: Repository, scores: Iterable[Score], recorded: Recorded, shas: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Yield a finding for each README whose words state another number of evaluations than the tables."""
+    listed = list(scores)
+    parts = {(s.path, s.axis, s.stratum): s.n_evals or 0 for s in listed if s.stratum}
+    wholes: dict[tuple[str, str], int] = defaultdict(int)
+    for (path, axis, _), size in parts.items():
+        wholes[(path, axis)] += size
+    sizes = frozenset(s.n_evals for s in listed if s.n_evals is not None) | set(wholes.values())
+    public = sum(row["status"] == "ok" for row in recorded.evals)
+    for path, sha in shas.items():
+        if "/" in path or not path.lower().endswith(".md"):
+            continue
+        text = repository.content.read(sha).decode("utf-8", "replace")
+        said = dict.fromkeys(readmes.wrong(text, public, sizes))
+        if said:
+            told = " ".join(f"It states {one}; expected {other}." for one, other in said)
+            rule = "readme_count_differs"
+            yield Finding(rule, repository.spec.repo, path, blob_sha=sha, detail=told)
 
 
 def _said(check: Check) -> str:

@@ -35,6 +35,11 @@ RULES: dict[str, Rule] = {
         "The public runs alone hold more passes or failures than the published accuracy has room for.",
         "Recompute the table, or say which public runs it leaves out.",
     ),
+    "readme_count_differs": Rule(
+        "minor",
+        "A README states another number of evaluations than the tables rest on, or than are public.",
+        "Correct the number.",
+    ),
     "published_tables_disagree": Rule(
         "major",
         "Two published tables give different values of one quantity.",

@@ -33,13 +33,33 @@ _KEYS: dict[str, frozenset[str]] = {
     "longest_subsequence": _SET | {"ground_truth"},
     "finished_file": frozenset(("expected", "description")),
 }
+#: Keys one level below: of thresholds, and of the tolerances of a distribution.
+_INNER: dict[str, dict[str, frozenset[str]]] = {
+    MARKERS: {
+        "pass_thresholds": frozenset(
+            ("precision_at_k", "recall_at_k", "min_recall_per_celltype", "min_celltypes_passing")
+        )
+    },
+    "marker_gene_separation": {
+        "pass_thresholds": frozenset(("mean_auroc", "fraction_high", "per_gene_cutoff"))
+    },
+    "spatial_adjacency": {
+        "pass_thresholds": frozenset(
+            (
+                *("max_median_ic_to_pc_um", "max_p90_ic_to_pc_um"),
+                *("min_pct_ic_within_15um", "min_pct_ic_mixed_within_55um"),
+            )
+        )
+    },
+    DISTRIBUTION: {"tolerances": frozenset(("cell_type_percentages", "total_cells"))},
+}
 _SCORING = frozenset(
     ("method", "pass_threshold", "pass_thresholds", "set_definition", "description")
 )
 _MISPLACED = frozenset(("threshold", "pass_threshold", "pass_thresholds"))
 _HUGE = 1e15
 #: Types whose thresholds are shares of something, so that more than 1 is never reached.
-_SHARES = (*LABELS, MARKERS)
+_SHARES = (*LABELS, MARKERS, "marker_gene_separation", "longest_subsequence")
 
 
 @LINT.evaluation(
@@ -86,6 +106,11 @@ def grader_key_unknown(evaluation: Evaluation) -> Places:
         for number, key in enumerate(grader.section("scoring") if known else ()):
             if key not in _SCORING:
                 yield Place(pointer=f"{grader.pointer}/config/scoring/{number}")
+        for section, read in _INNER.get(grader.type or "", {}).items():
+            found = grader.section("scoring").get(section, grader.config.get(section))
+            for number, key in enumerate(found if isinstance(found, dict) else ()):
+                if key not in read:
+                    yield Place(pointer=f"{grader.pointer}/config/{section}/{number}")
 
 
 @LINT.evaluation(
@@ -163,10 +188,12 @@ def choice_not_among_options(evaluation: Evaluation) -> Places:
     "Make the two equal.",
 )
 def expected_count_differs(evaluation: Evaluation) -> Places:
-    """`expected_count` isn't the number of graded labels; markers may have more canonical ones."""
+    """`expected_count` isn't the number of graded labels; of markers fewer may be asked for, not more."""
     for grader in evaluation.graders:
         count, listed = grader.config.get("expected_count"), labels(grader)
-        if grader.type in LABELS and listed and count is not None and count != len(set(listed)):
+        differs = grader.type in LABELS and count != len(set(listed))
+        fewer = grader.type == MARKERS and isinstance(count, int) and count > len(set(listed))
+        if listed and count is not None and (differs or fewer):
             yield Place(pointer=f"{grader.pointer}/config/expected_count")
 
 

@@ -12,10 +12,12 @@ from benchproof.inventory.lint import (
     files,
     giveaway,
     identity,
+    kept,
     metadata,
     prompts,
     runtime,
     tolerances,
+    unusable,
     vocabulary,
 )
 from benchproof.inventory.lint.registry import LINT, Place
@@ -29,10 +31,12 @@ THEMES = (
     prompts,
     tolerances,
     configs,
+    unusable,
     answers,
     vocabulary,
     giveaway,
     runtime,
+    kept,
     files,
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 from benchproof.inventory import layout
@@ -17,6 +18,16 @@ _JUNK = re.compile(
 _DATA: Final = (
     *(".json", ".md", ".csv", ".tsv", ".txt", ".yaml", ".yml", ".toml", ".h5ad", ".pdf", ".png"),
     *(".svg", ".jpg", ".tex", ".bib", ".lock", ".jsonl", ".parquet"),
+)
+_DOCUMENTS: Final = {"license", "licence", "notice", "copying", "readme", "changelog", "citation"}
+_REFUSED = re.compile(
+    r"[\x00-\x1f\x7f<>:\"|?*\\]|[. ]$|^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\.|$)", re.IGNORECASE
+)
+#: The same inside a path that is quoted as git does.
+_ESCAPED = re.compile(r'\\(?:[abfnrtv"\\]|0[0-3][0-7]|177)')
+_SECRET = re.compile(
+    r"(?:^|/)(?:\.env(?:\.(?!example|sample|template)[\w-]+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|id_(?:rsa|dsa|ecdsa|ed25519)"
+    r"|[^/]+\.(?:pem|p12|pfx|keystore)|\.aws/credentials|credentials\.json)$"
 )
 _NONFINITE = re.compile(rb"(?<![\w\"'.])-?(?:NaN|Infinity)(?![\w\"'])")
 
@@ -41,23 +52,60 @@ def editor_junk(subject: Subject) -> Places:
 def executable_file(subject: Subject) -> Places:
     """Mode 100755 on what nobody executes."""
     for path, mode in subject.leaves:
-        if mode == "100755" and path.lower().endswith(_DATA):
+        named = path.rpartition("/")[2].lower() in _DOCUMENTS
+        if mode == "100755" and (named or path.lower().endswith(_DATA)):
             yield Place(path)
 
 
 @LINT.repository(
     "path_case_collision",
     "minor",
-    "Two paths differ only by case; on common systems one overwrites the other.",
+    "Two paths differ only by case, or in how an accent is written; on common systems one overwrites the "
+    "other.",
     "Rename one.",
 )
 def path_case_collision(subject: Subject) -> Places:
-    """Every path but the first of those that are equal without case."""
-    seen: set[str] = set()
+    """Every path of which a file or folder is equal to another one without case and composition."""
+    seen: dict[str, str] = {}
     for path in sorted(path for path, _ in subject.leaves):
-        if path.lower() in seen:
+        parts = path.split("/")
+        heads = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+        if any(seen.setdefault(_folded(head), head) != head for head in heads):
             yield Place(path)
-        seen.add(path.lower())
+
+
+def _folded(path: str) -> str:
+    return path.lower() if path.isascii() else unicodedata.normalize("NFC", path).lower()
+
+
+@LINT.repository(
+    "path_unportable",
+    "minor",
+    "A path cannot be checked out on every common system: a name holds a control character, a character or "
+    "word that Windows refuses, ends in a dot or a space, or has more than 255 bytes.",
+    "Rename the file.",
+)
+def path_unportable(subject: Subject) -> Places:
+    """Names that NTFS, exFAT or ext4 refuse; bytes that are no UTF-8 have a rule of their own."""
+    for path, _ in subject.leaves:
+        quoted = path.startswith('"')
+        if _ESCAPED.search(path) if quoted else any(map(_is_unportable, path.split("/"))):
+            yield Place(path)
+
+
+def _is_unportable(name: str) -> bool:
+    return bool(_REFUSED.search(name)) or (len(name) > 60 and len(name.encode()) > 255)
+
+
+@LINT.repository(
+    "secret_file",
+    "major",
+    "A file whose name is that of keys or passwords lies in the repository.",
+    "Delete it, change what it held, and ignore its kind.",
+)
+def secret_file(subject: Subject) -> Places:
+    """Names alone: nothing of such a file is read."""
+    yield from (Place(path) for path, _ in subject.leaves if _SECRET.search(path))
 
 
 @LINT.repository(

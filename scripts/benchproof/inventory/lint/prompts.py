@@ -18,6 +18,12 @@ _MACHINE = re.compile(
 )
 
 
+#: A letter that a conversion lost, and beginnings of letters that were converted twice.
+_DAMAGED = re.compile(
+    r"\ufffd|\u00e2\u20ac[\u0080-\u2122]|\u00c3[\u0080-\u00bf]|\u00c2[\u00a0-\u00bf]"
+)
+
+
 def _graded(evaluation: Evaluation) -> set[str] | None:
     """Return the fields that an evaluation's graders read; None when that isn't known of one of them."""
     found: set[str] = set()
@@ -119,3 +125,16 @@ def _texts(value: object) -> list[str]:
         elif isinstance(item, str):
             found.append(item)
     return found
+
+
+@LINT.evaluation(
+    "text_damaged",
+    "minor",
+    "A text holds letters that a conversion lost or doubled.",
+    "Restore the text from where it was written.",
+)
+def text_damaged(evaluation: Evaluation) -> Places:
+    """U+FFFD, or UTF-8 that was read as Latin-1, in prompt or notes."""
+    for key in ("task", "notes"):
+        if _DAMAGED.search(evaluation.text(key)):
+            yield Place(pointer=f"/{key}")
