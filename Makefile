@@ -4,10 +4,11 @@
 # make env    just the environment, in .venv; WHEELHOUSE=folder takes its packages from there, PYTHON=… makes it
 # make env-slurm   the environment and the Slurm executor: docs/cluster.md
 # make wheelhouse  every package of both, for a machine without a network
+# make audited     seeded defects against the whole pipeline, some minutes: docs/audited.md
 # make test-slurm  audits through a small Slurm on this machine: CONTRIBUTING.md
 # make test-systemd  the units of share/systemd under a systemd of their own: CONTRIBUTING.md
 .POSIX:
-.PHONY: env env-slurm wheelhouse demo audit test test-slurm test-systemd bench clean
+.PHONY: env env-slurm wheelhouse demo audit test test-slurm test-systemd audited bench clean
 PY = .venv/bin/python
 
 env: .venv/bin/benchproof
@@ -50,6 +51,9 @@ test-slurm: .venv/dev .venv/slurm
 
 test-systemd: .venv/dev
 	SYSTEMD_TESTBED=1 .venv/bin/pytest tests/systemd
+
+audited: .venv/dev
+	PYTHONPATH=scripts:tests $(PY) -m defects
 
 bench: .venv/dev
 	$(PY) benchmarks/content_audit.py

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from collections import Counter
 from dataclasses import dataclass
@@ -61,12 +62,13 @@ class Item:
 class Bench:
     """A repository: evaluations to pick or to add, files to put, and the linter."""
 
-    def __init__(self, name: str, seed: int) -> None:
+    def __init__(self, name: str, seed: int, *, small: bool = True) -> None:
         self.name, self.plan = name, shape.REPOS[name]
         self.rng = random.Random(f"{name}:{seed}")
-        self.tree = _draft(seed % 3).tree(name).clone()
+        self.tree = _draft(seed % 3, small).tree(name).clone()
         self.spec = RepoSpec(f"demo/{name}", "main", self.plan.evals, self.plan.runs)
         self._items: dict[str, Item] = {}
+        self._written: dict[str, Any] = {}
         self._added = 0
 
     @property
@@ -82,6 +84,7 @@ class Bench:
         """Return the evaluation of a path."""
         if path not in self._items:
             self._items[path] = Item(path, self.tree.json(path))
+            self._written[path] = self.tree.json(path)
         return self._items[path]
 
     def pick(self, *, without: str = "") -> Item:
@@ -114,10 +117,17 @@ class Bench:
         self.tree.put_json(path, data)
         return self.item(path)
 
+    def flush(self) -> RepoTree:
+        """Write the evaluations back and return the tree."""
+        for item in self._items.values():
+            if item.data != self._written.get(item.path):
+                self.tree.put_json(item.path, item.data)
+                self._written[item.path] = copy.deepcopy(item.data)
+        return self.tree
+
     def lint(self) -> Met:
         """Return how often each rule was met at each path."""
-        for item in self._items.values():
-            self.tree.put_json(item.path, item.data)
+        self.flush()
         archive = TreeContent(self.tree, self.spec)
         subject = subject_of(Repository(self.spec, "c" * 40, archive))
         return Counter((found.rule, found.path) for found in lint(subject))
@@ -128,8 +138,8 @@ class Bench:
 
 
 @cache
-def _draft(seed: int) -> Draft:
-    return draft_family(seed=seed + 1, small=True)
+def _draft(seed: int, small: bool) -> Draft:
+    return draft_family(seed=seed + 1, small=small)
 
 
 def template(asked: dict[str, str]) -> str:

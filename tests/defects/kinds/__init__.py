@@ -1,0 +1,1 @@
+"""The cases by kind. Defects were thought of before it was looked up what the code checks."""
