@@ -7,7 +7,6 @@ whatever happens. Everything lies below results/demo and resources/demo.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -19,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "scripts")]
 
 from benchproof.provenance import library_digest  # noqa: E402
+from benchproof.watch.nested import environment  # noqa: E402
 from family import Family, build_family  # noqa: E402
 from upstream import Upstream  # noqa: E402
 
@@ -37,8 +37,9 @@ def main() -> int:
             settings = ROOT / VAULT / "config.json"
             settings.write_text(json.dumps(configuration(family, upstream.endpoints()), indent=2))
             # A proxy that the environment names could not reach the loopback address.
-            environment = {**os.environ, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
-            run = subprocess.run(_snakemake(settings), cwd=ROOT, env=environment, check=False)
+            loopback = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+            around = {**environment(ROOT / VAULT), **loopback}
+            run = subprocess.run(_snakemake(settings), cwd=ROOT, env=around, check=False)
             code = run.returncode
     except KeyboardInterrupt:
         print(

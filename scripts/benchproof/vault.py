@@ -17,6 +17,7 @@
   determinism/<label>/           a date derived under several conditions: rooms, what they made, logs;
                                  beside them `other`, a vault filled through the other source, and `locales`
   home/                          an empty HOME, so that git reads nobody's settings
+  cache/                         Snakemake's cache, for a watched run whose user has no home
   logs/<start>.log               what a watched run and its snakemake said
   lease.json                     the run that holds the vault
   bait                           what each confined job tries to read, and can't

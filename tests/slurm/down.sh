@@ -29,6 +29,8 @@ for file in "$home"/run/node*.pid; do
     [ -e "$file" ] && end "$file" slurmd
 done
 end "$home/run/slurmctld.pid" slurmctld
+[ ! -e "$home/run/slurmdbd.pid" ] || end "$home/run/slurmdbd.pid" slurmdbd
+[ ! -e "$home/run/mariadbd.pid" ] || end "$home/run/mariadbd.pid" mariadbd
 end "$home/run/munged.pid" munged
 if [ "$(readlink /etc/slurm/slurm.conf)" = "$home/slurm.conf" ]; then
     rm /etc/slurm/slurm.conf

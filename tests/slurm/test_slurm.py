@@ -9,8 +9,10 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +21,7 @@ import pytest
 import yaml
 
 from benchproof import cluster
+from benchproof.watch.nested import GRACE_S
 from conftest import ROOT, Bench, content, kill_group, settings
 from family import Family, build_family
 from upstream import Upstream
@@ -45,6 +48,9 @@ PROFILE = (
 #: Submissions that the family costs: what rests on its commits, what opens its data, what rests on both.
 SUBMISSIONS = 3
 PATIENCE_S = 240
+#: Whether the test bed keeps accounts, and has the command that its Debian lacks (scrontab.sh builds it).
+ACCOUNTS = bool(os.environ.get("SLURM_TESTBED_ACCOUNTING"))
+SCRONTAB = shutil.which("scrontab")
 STARTED: list[subprocess.Popen[str]] = []
 #: How many jobs Slurm had recorded when a test began: pytest may reuse its folder.
 EARLIER: list[int] = [0]
@@ -319,6 +325,117 @@ def test_an_interrupted_run_ends_its_jobs(bench: Bench) -> None:
     name = name_of(bench)
     running(name)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=120) != 0
+    assert process.wait(timeout=GRACE_S) != 0
     assert cluster.leftovers(name) == []
     assert not (bench.vault / "lease.json").exists()
+
+
+@pytest.mark.skipif(not ACCOUNTS, reason="a test bed without accounts; SLURM_TESTBED_ACCOUNTING=1")
+@pytest.mark.parametrize("command", ["squeue", "sacct"])
+def test_an_account_a_qos_and_a_partition(bench: Bench, command: str) -> None:
+    """What docs/cluster.md has in its table; either command tells what became of a job."""
+    chosen = ["slurm_account=audits", "slurm_partition=transfer"]
+    resources = ["--default-resources", "mem_mb=1000*attempt", "runtime=5*attempt", *chosen]
+    also = ["--slurm-status-command", command, "--slurm-qos", "nightly", *resources]
+    process = start(bench, "regrade", *also)
+    first = running(name_of(bench))
+    if (
+        command == "squeue"
+    ):  # sacct's "CANCELLED by 0" is no end to the executor, which waits for ever
+        subprocess.run(["scancel", first], check=True)
+    finish(process)
+    jobs = submitted(bench)
+    expected = ["CANCELLED", "COMPLETED"] if command == "squeue" else ["COMPLETED"]
+    assert [job["JobState"] for job in jobs] == expected
+    for job in jobs:
+        assert [job[key] for key in ("Account", "QOS", "Partition")] == [
+            "audits",
+            "nightly",
+            "transfer",
+        ]
+
+
+def test_what_slurm_refuses_ends_the_run_in_its_words(bench: Bench) -> None:
+    """Three tries, at once: a partition that is not there."""
+    done = bench.run(
+        "regrade",
+        *PROFILE,
+        "--default-resources",
+        "mem_mb=1000",
+        "slurm_partition=nowhere",
+        cores=1,
+    )
+    assert done.returncode == 1
+    assert "invalid partition specified: nowhere" in done.stdout
+    assert submitted(bench) == []
+    assert not (bench.vault / "lease.json").exists()
+
+
+def recipe(start_of_line: str) -> str:
+    """A line of docs/scheduling.md with the lines right before it that configure it."""
+    page = (ROOT / "docs" / "scheduling.md").read_text(encoding="utf-8")
+    (found,) = re.findall(rf"^((?:#SCRON .*\n)*{re.escape(start_of_line)}.*\n)", page, re.MULTILINE)
+    return str(found)
+
+
+def installed(bench: Bench) -> None:
+    """Put into the bench's folder what the recipes call there, and a mail program that keeps mails."""
+    (bench.folder / "share").symlink_to(ROOT / "share")
+    bench.settings["date"] = None
+    bench.command()
+    for name, text in (
+        (
+            ".venv/bin/benchproof",
+            f'exec {sys.executable} -m benchproof "$@" --configfile settings.json',
+        ),
+        (".venv/bin/snakemake", f'exec {sys.executable} -m snakemake -s {ROOT}/Snakefile "$@"'),
+        ("bin/mail", f"cat >> {bench.folder}/mail"),
+    ):
+        path = bench.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\nexport PYTHONPATH={ROOT}/scripts\n{text}\n")
+        path.chmod(0o755)
+    (bench.folder / "profiles").symlink_to(ROOT / "profiles")
+
+
+@pytest.mark.skipif(SCRONTAB is None, reason="no scrontab here; tests/slurm/scrontab.sh builds it")
+def test_a_line_in_scrontab(bench: Bench, local: dict[str, bytes]) -> None:
+    """The documented lines, each minute: a job that submits the others; what it says is mailed once."""
+    installed(bench)
+    lines = recipe("0 3 * * 1  cd /srv/benchproof && .venv/bin/benchproof watch --limit 20h")
+    for theirs, ours in (
+        ("0 3 * * 1", "* * * * *"), ("20:30:00", "1:30:00"), ("--limit 20h", "--limit 1h"),
+        ("=login", "=transfer"), ("/srv/benchproof &&", f"{bench.folder} && PATH=$PWD/bin:$PATH;"),
+    ):  # fmt: skip
+        assert theirs in lines
+        lines = lines.replace(theirs, ours)
+    subprocess.run(["scrontab", "-"], input=lines, text=True, check=True)
+    status = bench.folder / "results" / "status.json"
+    try:
+        until(lambda: status.exists() and json.loads(status.read_text())["state"] == "ended")
+        first = json.loads(status.read_text())["started_at"]
+        until(lambda: json.loads(status.read_text())["started_at"] > first)
+        until(lambda: json.loads(status.read_text())["state"] == "ended")
+    finally:
+        subprocess.run(["scrontab", "-r"], check=True)
+    (folder,) = (bench.folder / "results").glob("2*")
+    assert content(folder).keys() == local.keys()
+    mail = (bench.folder / "mail").read_text().splitlines()
+    assert mail[0].endswith(": 1 invariant newly fails")
+    assert sum("newly fails" in line for line in mail) == 1
+    assert json.loads(status.read_text())["exit_code"] == 0
+
+
+def test_a_job_that_submits_the_others(bench: Bench, local: dict[str, bytes]) -> None:
+    """Where login nodes end long processes, the documented job runs snakemake."""
+    installed(bench)
+    page = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"`(sbatch --mem.*?)`", page)
+    command = command.replace("snakemake ", "snakemake --configfile settings.json ")
+    command = command.replace("--time 1-0", "--time 1:00:00 --partition transfer --wait")
+    done = subprocess.run(["sh", "-c", command], cwd=bench.folder, check=False)
+    (said,) = bench.folder.glob("slurm-*.out")
+    assert done.returncode == 0, said.read_text()[-3000:]
+    (folder,) = (bench.folder / "results").glob("2*")
+    assert content(folder).keys() == local.keys()
+    assert len(submitted(bench)) == SUBMISSIONS + 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Brings up a small Slurm on this machine's loopback for the tests: one controller, two node daemons, no systemd.
 #   up.sh [--install]   --install lets apt-get fetch what is missing (Debian, Ubuntu; as root)
+#   SLURM_TESTBED_ACCOUNTING=1 up.sh   with accounts, kept by slurmdbd in a MariaDB of its own
 # Everything lies below $SLURM_TESTBED (default $TMPDIR/benchproof-slurm). A second call only checks.
 # One thing lies outside: /etc/slurm/slurm.conf is linked to ours while the test bed is up, because a job's
 # second snakemake is started without SLURM_CONF. Another cluster's file there is left alone, and we refuse.
@@ -10,6 +11,12 @@ home=${SLURM_TESTBED:-${TMPDIR:-/tmp}/benchproof-slurm}
 port=${SLURM_TESTBED_PORT:-27817}
 nodes=(node1 node2)
 packages=(slurmctld slurmd slurm-client munge)
+commands=(slurmctld slurmd sbatch srun munged)
+accounting=${SLURM_TESTBED_ACCOUNTING:-}
+if [ -n "$accounting" ]; then
+    packages+=(slurmdbd mariadb-server-core mariadb-client-core)
+    commands+=(slurmdbd mariadbd)
+fi
 host=$(hostname -s)
 conf=$home/slurm.conf
 socket=$home/run/munge.socket
@@ -31,7 +38,7 @@ runs() { # a pid file's process lives, and is no zombie that its parent has yet 
 }
 
 absent=()
-for command in slurmctld slurmd sbatch srun munged; do
+for command in "${commands[@]}"; do
     command -v "$command" >/dev/null || absent+=("$command")
 done
 if ((${#absent[@]})); then
@@ -90,9 +97,9 @@ JobAcctGatherParams=OverMemoryKill
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,bf_interval=3
-# No accounting, as on small clusters: what ended is told by squeue alone, for MinJobAge seconds.
-AccountingStorageType=accounting_storage/none
 MinJobAge=600
+# What users schedule themselves, where the scrontab command is there.
+ScronParameters=enable
 # Every job that was ever submitted, one line each: the tests count them.
 JobCompType=jobcomp/filetxt
 JobCompLoc=$home/log/jobs.txt
@@ -105,6 +112,18 @@ done)
 PartitionName=compute Nodes=ALL Default=YES DefaultTime=5 MaxTime=120 DefMemPerCPU=200
 PartitionName=transfer Nodes=node1 DefaultTime=5 MaxTime=120 DefMemPerCPU=200
 CONF
+if [ -n "$accounting" ]; then
+    cat >>"$conf" <<CONF
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort=$((port + 8))
+AccountingStoragePass=$socket
+AccountingStorageEnforce=associations,limits,qos
+CONF
+else
+    # As on small clusters: what ended is told by squeue alone, for MinJobAge seconds.
+    echo "AccountingStorageType=accounting_storage/none" >>"$conf"
+fi
 mkdir -p "${system%/*}"
 ln -sfn "$conf" "$system"
 
@@ -114,11 +133,20 @@ if ! munge -S "$socket" -n >/dev/null 2>&1; then
         --pid-file="$home/run/munged.pid" --seed-file="$home/munge/seed"
     await 5 munge -S "$socket" -n || die "munged does not answer; see $home/munge/log"
 fi
+if [ -n "$accounting" ]; then
+    SLURM_TESTBED_HOME=$home SLURM_TESTBED_PORT=$port bash "$(dirname "$0")/accounting.sh" || die "no accounting; see $home/log"
+fi
 runs "$home/run/slurmctld.pid" || slurmctld -f "$conf"
 await 10 scontrol ping || die "slurmctld does not answer; see $home/log/slurmctld.log"
 for node in "${nodes[@]}"; do
     runs "$home/run/$node.pid" || slurmd -N "$node" -f "$conf"
 done
 ready() { [ "$(sinfo -hN -p compute -t idle,mixed,allocated -o %N | sort -u | wc -l)" = ${#nodes[@]} ]; }
+if [ -n "$accounting" ]; then
+    # One account and one QOS, and no others: who asks for none has none to ask for but these.
+    sacctmgr -i add qos nightly >/dev/null || true
+    sacctmgr -i add account audits Description=audits Organization=tests >/dev/null || true
+    sacctmgr -i add user "$(id -un)" Account=audits QOS=normal,nightly >/dev/null || true
+fi
 await 20 ready || die "not all nodes came up: $(sinfo -hN -o '%N %t' | tr '\n' ' '); see $home/log"
 echo "Slurm $(slurmd -V | cut -d' ' -f2): ${nodes[*]} are up; tests/slurm/down.sh ends them."

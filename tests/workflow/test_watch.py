@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import resource
 import signal
+import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,10 +33,14 @@ def served(small_family: Family) -> Iterator[Upstream]:
 def first(
     tmp_path_factory: pytest.TempPathFactory, small_family: Family, served: Upstream
 ) -> tuple[Schedule, subprocess.CompletedProcess[str]]:
-    """The first date of a schedule, and what its run said."""
+    """The first date of a schedule, and what its run said; a group works in its folder."""
     folder = tmp_path_factory.mktemp("a schedule")  # with a space, as users' folders have
     schedule = Schedule(folder, settings(small_family, served))
-    return schedule, schedule.run()
+    before = os.umask(0o002)
+    try:
+        return schedule, schedule.run()
+    finally:
+        os.umask(before)
 
 
 @pytest.fixture
@@ -55,6 +61,17 @@ def test_the_first_report_says_what_stands(
     assert schedule.status["exit_code"] == 11
     (log,) = (schedule.vault / "logs").iterdir()
     assert "pin_commits" in log.read_text()
+
+
+def test_a_group_works_with_results_and_nobody_reads_the_vault(schedule: Schedule) -> None:
+    """BR-53: 0664 and 0775 under umask 002; test_filesystems has 027."""
+    found = {
+        (path.is_dir(), stat.S_IMODE(path.stat().st_mode))
+        for path in (schedule.out, *schedule.out.rglob("*"))
+    }
+    assert found == {(True, 0o775), (False, 0o664)}
+    vault = [schedule.vault, *schedule.vault.rglob("*")]
+    assert [str(path) for path in vault if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
 
 
 def test_a_second_run_on_a_date_is_idle_and_quiet(schedule: Schedule, served: Upstream) -> None:

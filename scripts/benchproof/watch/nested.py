@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Final
@@ -17,6 +17,21 @@ GRACE_S: Final = 300.0
 _LIMIT: Final = signal.SIGALRM
 #: What ends a service or a terminal's job.
 _ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def environment(vault: Path, given: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the environment of a nested snakemake: it keeps a cache in its user's home and fails where it
+    can't, as users of services have it; then the vault takes that cache.
+    """
+    if given.get("XDG_CACHE_HOME"):
+        return dict(given)
+    cache = Path(given.get("HOME") or os.path.expanduser("~"), ".cache", "snakemake")
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        usable = os.access(cache, os.W_OK | os.X_OK)
+    except OSError:
+        usable = False
+    return dict(given) if usable else {**given, "XDG_CACHE_HOME": str(vault.absolute() / "cache")}
 
 
 class Nested:
@@ -53,7 +68,7 @@ class Nested:
         for number, handler in self._former.items():
             signal.signal(number, handler)
 
-    def run(self, command: Sequence[str], log: Path) -> int:
+    def run(self, command: Sequence[str], log: Path, env: Mapping[str, str] | None = None) -> int:
         """Run a command into a log and return its exit code; nothing is started once a stop was asked for."""
         if self._is_stopped():
             return -signal.SIGINT
@@ -64,6 +79,7 @@ class Nested:
                 stdin=subprocess.DEVNULL,
                 stdout=handle,
                 stderr=subprocess.STDOUT,
+                env=env,
                 start_new_session=True,
             )
         if self._is_stopped() and not self._pushes:

@@ -24,7 +24,7 @@ from benchproof.sealing.seal import SEAL, is_complete
 from benchproof.vault import Vault
 from benchproof.watch import changed, logs, message, metrics, status
 from benchproof.watch.message import HELD, USAGE, Changes, Message
-from benchproof.watch.nested import Nested
+from benchproof.watch.nested import Nested, environment
 from benchproof.workflow import Audit
 
 SNAKEFILE: Final = Path(__file__).resolve().parents[3] / "Snakefile"
@@ -107,7 +107,7 @@ class Run:
     def _audit(self, nested: Nested, command: Sequence[str]) -> Message | None:
         """Run snakemake; return what there is to say when it did not come to a report."""
         self._log.say([f"{status.instant(self._clock())} {' '.join(command)}"])
-        code = nested.run(command, self._log.path)
+        code = nested.run(command, self._log.path, environment(self._vault.root))
         self._log.say([f"{status.instant(self._clock())} snakemake ended with {code}"])
         said = self._log.last_words(message.MOST)
         if code and nested.stopped is not None:

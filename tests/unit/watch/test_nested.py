@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from benchproof.lease import MARK
-from benchproof.watch.nested import Nested
+from benchproof.watch.nested import Nested, environment
 
 #: Says that it is ready, then waits; the second one takes no notice of an interrupt.
 WAITS = "import time; print('ready', flush=True); time.sleep(60)"
@@ -144,3 +144,16 @@ def test_a_hangup_that_is_ignored_stays_ignored(log: Path, signalled: list[signa
     finally:
         signal.signal(signal.SIGHUP, former)
     assert nested.stopped is None
+
+
+def test_a_user_without_a_home_has_snakemakes_cache_in_the_vault(tmp_path: Path) -> None:
+    """The home of a service's user is often named and missing; one that can be written is used."""
+    (tmp_path / "file").write_text("")
+    for home in ("/proc/nonexistent", str(tmp_path / "file")):
+        given = {"HOME": home, "A": "b"}
+        assert environment(tmp_path / "vault", given) == {
+            **given,
+            "XDG_CACHE_HOME": str(tmp_path / "vault" / "cache"),
+        }
+    for given in ({"HOME": str(tmp_path)}, {"HOME": "/proc/x", "XDG_CACHE_HOME": "/somewhere"}):
+        assert environment(tmp_path / "vault", given) == given

@@ -53,7 +53,7 @@ class Stage:
             def __exit__(self, *_: object) -> None:
                 pass
 
-            def run(self, command: Sequence[str], log: Path) -> int:
+            def run(self, command: Sequence[str], log: Path, env: object) -> int:
                 stage.commands.append(command)
                 stage.seen.append(status.read(stage.results))
                 self.stopped = stage.stopped
