@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,10 @@ class Bench:
             check=False,
         )
 
+    def go_on_from(self, folder: Path) -> None:
+        """Begin where an audit of the same family ended: with a copy of its folder, times and modes too."""
+        shutil.copytree(folder, self.folder, symlinks=True, dirs_exist_ok=True)
+
     @property
     def out(self) -> Path:
         """The folder of the report."""
@@ -149,6 +154,22 @@ def upstream(small_family: Family) -> Iterator[Upstream]:
 def bench(tmp_path: Path, small_family: Family, upstream: Upstream) -> Bench:
     """A bench for the small family."""
     return Bench(tmp_path, settings(small_family, upstream))
+
+
+@pytest.fixture(scope="session")
+def audited(tmp_path_factory: pytest.TempPathFactory, small_family: Family) -> Callable[..., Path]:
+    """Return the folder of an audit of the small family; each is made once, and copied by who changes it."""
+    made: dict[tuple[str, ...], Path] = {}
+
+    def folder(*targets: str) -> Path:
+        if targets not in made:
+            with Upstream(small_family.root, family=small_family) as served:
+                bench = Bench(tmp_path_factory.mktemp("audited"), settings(small_family, served))
+                bench.audit(*targets)
+            made[targets] = bench.folder
+        return made[targets]
+
+    return folder
 
 
 def content(folder: Path) -> Mapping[str, bytes]:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,13 @@ def wait_for(path: Path, seconds: float = 60) -> None:
     while not path.exists():
         assert time.monotonic() < deadline, f"{path} did not appear"
         time.sleep(0.05)
+
+
+@pytest.fixture
+def finished(bench: Bench, audited: Callable[..., Path]) -> Bench:
+    """A bench whose date is finished, by the same configuration and through another upstream."""
+    bench.go_on_from(audited())
+    return bench
 
 
 @pytest.mark.parametrize("stage", ["pins.parquet", "runs.parquet"])
@@ -140,25 +148,22 @@ def test_pins_are_recorded_once_per_date(tmp_path: Path) -> None:
 
 
 def test_a_later_date_with_unmoved_commits_costs_one_ls_remote_each(
-    bench: Bench, upstream: Upstream
+    finished: Bench, upstream: Upstream
 ) -> None:
-    bench.audit()
-    upstream.log.reset()
-    bench.settings["date"] = "2026-01-22"
-    bench.audit()
-    assert len(upstream.log.requests("git")) == 2 * len(bench.rows("pins"))
-    assert "no commit moved since" in (bench.out / "summary.md").read_text()
+    finished.settings["date"] = "2026-01-22"
+    finished.audit()
+    assert len(upstream.log.requests("git")) == 2 * len(finished.rows("pins"))
+    assert "no commit moved since" in (finished.out / "summary.md").read_text()
 
 
-def test_a_finished_date_is_not_rewritten_by_other_config(bench: Bench) -> None:
+def test_a_finished_date_is_not_rewritten_by_other_config(finished: Bench) -> None:
     """Law 9: refused with what differs and what to do; not a byte changes."""
-    bench.audit()
-    before = content(bench.out)
-    bench.settings["notice"] = "another notice"
-    done = bench.run()
+    before = content(finished.out)
+    finished.settings["notice"] = "another notice"
+    done = finished.run()
     assert done.returncode == 1
     assert "is finished and was made with other config" in done.stdout.splitlines()[-1]
-    assert content(bench.out) == before
+    assert content(finished.out) == before
 
 
 def test_an_edit_of_the_library_reaches_results_and_no_pin(tmp_path: Path, bench: Bench) -> None:
@@ -185,18 +190,19 @@ def test_an_edit_of_the_library_reaches_results_and_no_pin(tmp_path: Path, bench
     assert content(bench.out) == sealed
 
 
-def test_offline_derives_from_the_vault_alone(bench: Bench, upstream: Upstream) -> None:
-    bench.audit()
-    kept = content(bench.out)
-    shutil.rmtree(bench.out)
-    upstream.log.reset()
-    bench.audit("--config", "offline=true")
-    assert content(bench.out) == kept
+def test_offline_derives_from_the_vault_alone(finished: Bench, upstream: Upstream) -> None:
+    kept = content(finished.out)
+    shutil.rmtree(finished.out)
+    finished.audit("--config", "offline=true")
+    assert content(finished.out) == kept
     assert not upstream.log.requests()
 
 
 def test_without_a_network_a_run_ends_quickly_and_says_what_works(tmp_path: Path) -> None:
-    """Nothing listens: every repository is unknown, within 20 seconds, and the screen says what to do."""
+    """Nothing listens: every repository is unknown, within 20 seconds, and the screen says what to do.
+
+    A day without a single readable repository writes the same columns (BR-44).
+    """
     nowhere = "http://127.0.0.1:9"
     endpoints = {"git": nowhere, "github_api": nowhere, "github_raw": nowhere, "signer": nowhere}
     bench = Bench(
@@ -214,6 +220,8 @@ def test_without_a_network_a_run_ends_quickly_and_says_what_works(tmp_path: Path
     assert "INCOMPLETE" in output
     assert "make demo" in output
     assert {row["reason"] for row in bench.rows("pins")} == {"refused"}
+    for name in tables.SPECS:
+        assert isinstance(bench.rows(name), list)
 
 
 @pytest.mark.parametrize("source", ["git", "github"])
@@ -324,17 +332,17 @@ def test_a_failed_job_has_the_last_word_and_the_others_finish(
     assert not (bench.out / "seal.json").exists()
 
 
-def test_purge_names_what_it_would_delete_and_keeps_what_a_report_needs(bench: Bench) -> None:
-    bench.audit()
-    assert (done := bench.cli("purge")).stdout == "Nothing to delete.\n", done.stderr
-    asked = bench.cli("purge", "--report", DAY)
+def test_purge_names_what_it_would_delete_and_keeps_what_a_report_needs(finished: Bench) -> None:
+    finished.command()
+    assert (done := finished.cli("purge")).stdout == "Nothing to delete.\n", done.stderr
+    asked = finished.cli("purge", "--report", DAY)
     assert f"results/{DAY}" in asked.stdout
     assert "Nothing was deleted" in asked.stdout
-    assert bench.out.exists()
-    bench.cli("purge", "--report", DAY, "--yes")
-    assert not bench.out.exists()
-    assert list((bench.vault / "content").rglob("*.zip"))
-    bench.audit("regrade", "--config", "offline=true")
+    assert finished.out.exists()
+    finished.cli("purge", "--report", DAY, "--yes")
+    assert not finished.out.exists()
+    assert list((finished.vault / "content").rglob("*.zip"))
+    finished.audit("regrade", "--config", "offline=true")
 
 
 def test_a_dry_run_changes_nothing(bench: Bench, upstream: Upstream) -> None:
@@ -344,21 +352,20 @@ def test_a_dry_run_changes_nothing(bench: Bench, upstream: Upstream) -> None:
     assert not upstream.log.requests()
 
 
-def test_tables_open_in_pandas(bench: Bench) -> None:
+def test_tables_open_in_pandas(finished: Bench) -> None:
     """What users open them with, in a process of its own, as an audit never imports pandas.
 
     Without threads: pyarrow's can abort a process that ends the moment after.
     """
-    bench.audit("regrade")
     code = (
         "import sys, pandas as p; f = p.read_parquet(sys.argv[1], use_threads=False); "
         "print(len(f), list(f.columns)[:2])"
     )
-    path = str(bench.out / "runs.parquet")
+    path = str(finished.out / "runs.parquet")
     done = subprocess.run(
         [sys.executable, "-c", code, path], capture_output=True, text=True, check=True
     )
-    assert done.stdout == f"{len(bench.rows('runs'))} ['repo', 'run_path']\n"
+    assert done.stdout == f"{len(finished.rows('runs'))} ['repo', 'run_path']\n"
 
 
 def explained_statuses(bench: Bench) -> set[str]:
@@ -403,11 +410,3 @@ def test_hostile_members_cost_rows_not_the_run(tmp_path: Path) -> None:
     assert {"invalid_id", "unreadable"} <= met
     assert not (tmp_path.parent / "x").exists()
     assert not list(tmp_path.rglob("pwned"))
-
-
-def test_every_table_of_every_run_has_its_schema(bench: Bench) -> None:
-    """A day without a single readable repository writes the same columns (BR-44)."""
-    bench.settings["endpoints"] = {**bench.settings["endpoints"], "git": "http://127.0.0.1:9"}
-    bench.audit()
-    for name in tables.SPECS:
-        assert isinstance(bench.rows(name), list)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,13 @@ def wanting(bench: Bench) -> Bench:
     """A bench that fetches the smallest snapshot, in small pieces."""
     bench.settings["fetch"] = {"select": "smallest", "chunk_bytes": CHUNK, "connections": 2}
     return bench
+
+
+@pytest.fixture
+def peeked(wanting: Bench, audited: Callable[..., Path]) -> Bench:
+    """The same, with everything before the fetch done, through another upstream."""
+    wanting.go_on_from(audited("peek"))
+    return wanting
 
 
 def smallest(bench: Bench) -> dict[str, object]:
@@ -66,25 +74,23 @@ def test_an_object_that_stalls_is_probed_again_alone(bench: Bench, upstream: Ups
     assert not any("HEAD" in record.method for record in upstream.requests())
 
 
-def test_a_killed_fetch_goes_on_where_it_was(wanting: Bench, upstream: Upstream) -> None:
+def test_a_killed_fetch_goes_on_where_it_was(peeked: Bench, upstream: Upstream) -> None:
     """SIGKILL costs a chunk per connection; what the journal holds is never asked for again."""
-    wanting.audit("peek")
-    row = smallest(wanting)
+    row = smallest(peeked)
     handle, size = str(row["handle"]), int(str(row["size_bytes"]))
-    upstream.log.reset()
     fault = upstream.add("drip", "GET /storage", chunk=16_384, interval=0.02)
-    process = wanting.start("fetch")
+    process = peeked.start("fetch")
     deadline = time.monotonic() + 60
     while sum(r.bytes_out for r in upstream.requests("storage")) < size // 4:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     kill_group(process)
     upstream.faults.remove(fault)
-    wanting.audit("fetch")
-    found = wanting.rows("files")
+    peeked.audit("fetch")
+    found = peeked.rows("files")
     assert [(r["handle"], r["status"], r["size_bytes"]) for r in found] == [(handle, "ok", size)]
     assert found[0]["sha256"] == upstream.storage.object_of(handle).sha256()
-    path = wanting.vault / str(found[0]["path"])
+    path = peeked.vault / str(found[0]["path"])
     assert hashlib.sha256(path.read_bytes()).hexdigest() == found[0]["sha256"]
     # What the server handed to a socket just before the kill counts as sent.
     sockets = 2 * (1 << 20)
@@ -93,85 +99,82 @@ def test_a_killed_fetch_goes_on_where_it_was(wanting: Bench, upstream: Upstream)
 
 
 def test_a_fetch_that_failed_is_made_again_and_so_is_a_file_that_was_deleted(
-    wanting: Bench, upstream: Upstream
+    peeked: Bench, upstream: Upstream
 ) -> None:
     """What stayed unknown, or was lost since, is asked for by the next run of the date, and only then."""
-    wanting.audit("peek")
-    row = smallest(wanting)
+    row = smallest(peeked)
     key = upstream.storage.object_of(str(row["handle"])).key
     fault = upstream.add("reset", f"GET /storage/{key}", bytes=-1)
-    wanting.audit("fetch")
-    assert [(r["status"], r["reason"]) for r in wanting.rows("files")] == [("unknown", "reset")]
+    peeked.audit("fetch")
+    assert [(r["status"], r["reason"]) for r in peeked.rows("files")] == [("unknown", "reset")]
     upstream.faults.remove(fault)
-    wanting.audit("fetch")
-    (found,) = wanting.rows("files")
+    peeked.audit("fetch")
+    (found,) = peeked.rows("files")
     assert (found["status"], found["size_bytes"]) == ("ok", row["size_bytes"])
-    path = wanting.vault / found["path"]
+    path = peeked.vault / found["path"]
     upstream.log.reset()
-    wanting.audit("fetch")
+    peeked.audit("fetch")
     assert not upstream.requests()
     path.unlink()
-    assert "file_missing" in wanting.cli("pending").stdout
-    wanting.audit("fetch")
+    assert "file_missing" in peeked.cli("pending").stdout
+    peeked.audit("fetch")
     assert hashlib.sha256(path.read_bytes()).hexdigest() == found["sha256"]
     # What is here already needs no allowance, and what was deleted does.
-    wanting.settings |= {
+    peeked.settings |= {
         "date": "2026-01-16",
-        "fetch": wanting.settings["fetch"] | {"max_total_bytes": 1000},
+        "fetch": peeked.settings["fetch"] | {"max_total_bytes": 1000},
     }
-    wanting.audit("fetch")
+    peeked.audit("fetch")
     path.unlink()
-    done = wanting.run("fetch")
+    done = peeked.run("fetch")
     assert f"set it to {row['size_bytes']} or more" in done.stdout.splitlines()[-1]
     assert not path.exists()
 
 
 def test_an_object_that_is_replaced_before_its_fetch_has_not_changed_its_shape(
-    wanting: Bench, upstream: Upstream
+    peeked: Bench, upstream: Upstream
 ) -> None:
     """BR-03: the peek saw another version, which says nothing of this one."""
-    wanting.audit("peek")
-    rows = [r for r in wanting.rows("objects") if r["container"] == "hdf5"]
+    rows = [r for r in peeked.rows("objects") if r["container"] == "hdf5"]
     first, second = sorted(rows, key=lambda r: (r["size_bytes"], r["handle"]))[:2]
     other = upstream.storage.object_of(second["handle"])
     upstream.storage.replace_object(first["handle"], path=other.path, size=other.size)
-    wanting.audit("fetch")
-    (found,) = wanting.rows("files")
+    peeked.audit("fetch")
+    (found,) = peeked.rows("files")
     assert (found["status"], found["reason"]) == ("ok", "newer_than_probe")
     assert found["sha256"] == other.sha256()
 
 
 def test_more_than_was_allowed_is_refused_before_the_first_byte(
-    wanting: Bench, upstream: Upstream
+    peeked: Bench, upstream: Upstream
 ) -> None:
     """The refusal says what to set; the tables are written, and the report with them."""
-    wanting.settings["fetch"] = {"select": "all", "max_total_bytes": 1_000_000}
-    wanting.audit("peek")
+    peeked.settings["fetch"] = {"select": "all", "max_total_bytes": 1_000_000}
     asked = len(upstream.requests())
-    done = wanting.run("fetch")
-    total = sum(r["size_bytes"] for r in wanting.rows("objects") if r["container"] == "hdf5")
+    done = peeked.run("fetch")
+    total = sum(r["size_bytes"] for r in peeked.rows("objects") if r["container"] == "hdf5")
     assert done.returncode == 1
     assert f"set it to {total} or more" in done.stdout.splitlines()[-1]
-    assert {(r["status"], r["reason"]) for r in wanting.rows("files")} == {
+    assert {(r["status"], r["reason"]) for r in peeked.rows("files")} == {
         ("too_large", "max_total_bytes")
     }
     assert len(upstream.requests()) == asked
 
 
-def test_a_later_date_asks_one_signing_and_one_probe(wanting: Bench, upstream: Upstream) -> None:
+def test_a_later_date_asks_one_signing_and_one_probe(peeked: Bench, upstream: Upstream) -> None:
     """An unchanged object is neither looked into nor fetched again."""
-    wanting.audit("fetch")
-    before = {name: wanting.rows(name) for name in ("contents", "files")}
-    wanting.settings["date"] = "2026-01-16"
+    peeked.audit("fetch")
+    before = {name: peeked.rows(name) for name in ("contents", "files")}
+    peeked.settings["date"] = "2026-01-16"
     upstream.log.reset()
-    wanting.audit("fetch")
+    peeked.audit("fetch")
     signed, stored = upstream.requests("sign"), upstream.requests("storage")
-    reachable = [r for r in wanting.rows("handles") if r["status"] == "reachable"]
-    refused = [r for r in wanting.rows("handles") if r["status"] == "refused"]
+    reachable = [r for r in peeked.rows("handles") if r["status"] == "reachable"]
+    refused = [r for r in peeked.rows("handles") if r["status"] == "refused"]
     assert len(signed) == len(reachable) + 2 * len(refused)
     assert len(stored) == len(reachable)
     assert all(record.bytes_out <= 4096 for record in stored)
-    after = {name: wanting.rows(name) for name in ("contents", "files")}
+    after = {name: peeked.rows(name) for name in ("contents", "files")}
     kept = [r for r in before["contents"] if r["container"] == "hdf5"]
     assert kept == [r for r in after["contents"] if r["container"] == "hdf5"]
     assert [r["sha256"] for r in before["files"]] == [r["sha256"] for r in after["files"]]
@@ -207,9 +210,9 @@ def test_no_part_of_a_signed_url_is_left_behind(wanting: Bench, upstream: Upstre
     assert statuses[good[3]] == ("unknown", "host_not_allowed")
 
 
-def test_what_was_asked_is_in_the_traffic_table(wanting: Bench) -> None:
+def test_what_was_asked_is_in_the_traffic_table(peeked: Bench) -> None:
     """Jobs of one stage that run side by side are added up."""
-    wanting.audit(f"{Path(wanting.settings['results'])}/{wanting.settings['date']}/traffic.parquet")
-    rows = {row["stage"]: row for row in wanting.rows("traffic")}
+    peeked.audit(f"{Path(peeked.settings['results'])}/{peeked.settings['date']}/traffic.parquet")
+    rows = {row["stage"]: row for row in peeked.rows("traffic")}
     assert {"pin", "resolve", "probe", "peek", "fetch"} <= set(rows)
-    assert rows["fetch"]["bytes_in"] >= int(str(smallest(wanting)["size_bytes"]))
+    assert rows["fetch"]["bytes_in"] >= int(str(smallest(peeked)["size_bytes"]))
