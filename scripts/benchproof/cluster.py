@@ -62,6 +62,14 @@ def failures(name: str, *, sleep: Callable[[float], None] = time.sleep) -> list[
     return [job for job in last.values() if job.state in ENDED - {"COMPLETED"}]
 
 
+def is_empty(name: str, *, sleep: Callable[[float], None] = time.sleep) -> bool:
+    """True when the cluster knows no job of that name, ended or not: it refused all, or none was submitted.
+
+    Raises ClusterError when the cluster can't be asked.
+    """
+    return not _jobs(name, sleep)
+
+
 def cancel(
     name: str,
     *,

@@ -369,6 +369,18 @@ class Audit:
             for job in found
         ]
 
+    def _refused(self) -> str | None:
+        """Return what is likely when a cluster has none of this run's jobs: Snakemake swallows why."""
+        try:
+            if not self._jobs or not cluster.is_empty(self._jobs):
+                return None
+        except ClusterError:
+            return None
+        return (
+            "benchproof: Slurm has no job of this run: it refuses a partition, QOS, memory or time that "
+            "the profile names. --verbose shows the sbatch call; made by hand it says why (docs/cluster.md)."
+        )
+
     def _screens(self) -> list[str]:
         """Return what this run's targets left to be shown, once."""
         found = []
@@ -384,6 +396,8 @@ class Audit:
 
     def _unsaid(self) -> str:
         """Return what is known about a job that could not even write its log."""
+        if refused := self._refused():
+            return refused
         for folder in (self.out, str(self.vault.root), ".snakemake"):
             if Path(folder).exists() and _is_full(Path(folder)):
                 return f"benchproof: no space left on the disk of {folder}; free room there and run again."

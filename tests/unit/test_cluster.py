@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from benchproof import cluster
-from benchproof.cluster import ClusterJob, cancel, failures, leftovers, name_of
+from benchproof.cluster import ClusterJob, cancel, failures, is_empty, leftovers, name_of
 from benchproof.errors import ClusterError
 
 NAME = "benchproof_4f3a"
@@ -157,3 +157,10 @@ def test_only_a_run_that_submits_has_a_name(executor: object, name: str | None) 
     workflow = SimpleNamespace(scheduler=SimpleNamespace(_executor=executor))
     assert name_of(workflow) == name
     assert name_of(SimpleNamespace(scheduler=None)) is None
+
+
+def test_a_run_whose_jobs_were_all_refused_has_none(slurm: Answers) -> None:
+    """One that ended is one."""
+    slurm(":", shown("12|COMPLETED|group_content"))
+    assert is_empty(NAME)
+    assert not is_empty(NAME)

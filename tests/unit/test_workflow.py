@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from benchproof import config, provenance, workflow
+from benchproof import cluster, config, provenance, workflow
 from benchproof.cli import DEFAULTS
 from benchproof.errors import VaultError
 from benchproof.lease import MARK, Lease
@@ -217,6 +217,22 @@ def test_the_last_words_of_a_failed_run_are_one_line_per_failed_job(
         f"benchproof: list_trees failed: table tree: wrong. (log: {logs}/list_trees.log)",
         f"benchproof: pin_commits failed: a: not reachable (dns). (log: {logs}/pin_commits.log)",
     ]
+
+
+def test_a_run_of_which_slurm_took_no_job_says_so(
+    said: list[Callable[[], object]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Snakemake keeps to itself why a submission was refused; a job that was there speaks for itself."""
+    for empty, words in ((True, "Slurm has no job of this run"), (False, "stopped before a job")):
+        monkeypatch.setattr(cluster, "failures", lambda _name: [])
+        monkeypatch.setattr(cluster, "is_empty", lambda _name, told=empty: told)
+        run = audit()
+        run._jobs = "benchproof_1"
+        run.fail()
+        assert words in last_words(said, capsys)
+        said.clear()
 
 
 def test_old_errors_are_not_repeated_and_silence_is_explained(
