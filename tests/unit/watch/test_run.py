@@ -365,7 +365,7 @@ def test_what_nobody_expected_is_a_type_and_a_place(stage: Stage, capsys: Said) 
     stage.does = broken
     assert stage.run() == 1
     said = capsys.readouterr().out
-    assert "internal error ZeroDivisionError at run.py:" in said
+    assert "internal error ZeroDivisionError at test_run.py:" in said
     assert "secret" not in said + stage.log()
     assert stage.status().state == "ended"
 
