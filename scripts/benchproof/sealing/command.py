@@ -67,7 +67,8 @@ def run(options: argparse.Namespace, audit: Config) -> int:
         digest=options.digest,
         vault_asked=options.vault is not None,
     )
-    _limit_memory()
+    if options.alone:  # called from Python, the process is somebody else's
+        _limit_memory()
     if not options.json:
         print(printable(f"benchproof verify {folder}"), flush=True)
     checks = []
@@ -113,6 +114,6 @@ def _verdict(checks: list[Check], code: int) -> str:
 
 
 def _limit_memory() -> None:
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    most = _MEMORY if hard == resource.RLIM_INFINITY else min(_MEMORY, hard)
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = _MEMORY if soft == resource.RLIM_INFINITY else min(_MEMORY, soft)
     resource.setrlimit(resource.RLIMIT_AS, (most, hard))

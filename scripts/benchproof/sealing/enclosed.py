@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from benchproof import provenance, tables
 from benchproof.config import AS_OF
+from benchproof.outputs import DATA
 from benchproof.sealing import commits, crate, seal, swhid
 from benchproof.vault import private_file
 
@@ -23,7 +24,6 @@ PUBLISHED: Final = (
 )
 #: The configuration as it goes out, where the code that renders can read it.
 SETTINGS: Final = "settings.json"
-_TIMED: Final = ("handles", "runnable", "objects", "contents", "files")
 
 
 def write(staged: Path, folder: Path, label: str, made_by: dict[str, Any], complete: bool) -> None:
@@ -54,7 +54,7 @@ def write(staged: Path, folder: Path, label: str, made_by: dict[str, Any], compl
 def _ended(folder: Path) -> str | None:
     """Return when the last thing was observed: of what came after there is no time in a report."""
     times: list[datetime] = []
-    for name in _TIMED:
+    for name in DATA:
         rows = tables.read(folder / f"{name}.parquet", name, ["checked_at"])
         times += [row["checked_at"] for row in rows if row["checked_at"]]
     return max(times).isoformat(timespec="seconds") if times else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -16,9 +17,10 @@ from typing import Any, Final
 from benchproof import config as configuration
 from benchproof import jsontext, provenance
 from benchproof.config import AS_OF
-from benchproof.errors import BenchproofError, LeakError, SealError, Unreadable
+from benchproof.errors import BenchproofError, LeakError, SealError, Unreadable, VaultError
+from benchproof.foreign import is_repository
 from benchproof.leaks import search
-from benchproof.outputs import DATED, folder_label
+from benchproof.outputs import DATA, DATED, folder_label
 from benchproof.recorded import CONTENT_KEYS
 from benchproof.sealing import chain, commits, crate, files, form, seal, signature
 from benchproof.sealing.outcome import Check, failed, ok, unchecked
@@ -27,7 +29,6 @@ from benchproof.vault import Vault
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _MOST_JSON: Final = 1 << 26
 _MOST_LINE: Final = 1 << 12
-_TIMED: Final = ("handles", "runnable", "objects", "contents", "files")
 _NO_SEAL: Final = "seal.json is not here: this report was not finished, or its seal was taken away"
 
 
@@ -124,7 +125,7 @@ def _sealed(data: bytes, expected: str | None) -> tuple[form.Seal | None, Check]
 
 
 def _dates(folder: Path, read: form.Seal) -> Check:
-    """Return whether a folder's name, seal, summary, crate and observations are of one date."""
+    """Return whether a folder's name, seal, summary and observations are of one date."""
     faults, notes = [], []
     label = read.label
     if DATED.fullmatch(folder.name) and folder.name != label:
@@ -145,7 +146,7 @@ def _dates(folder: Path, read: form.Seal) -> Check:
 def _observed(folder: Path) -> str | None:
     """Return the first day on which something was observed; None where nothing was, or can't be read."""
     days = set()
-    for name in _TIMED:
+    for name in DATA:
         try:
             found = (row["checked_at"] for row in commits.rows(folder, name, ["checked_at"]))
             days |= {time.date().isoformat() for time in found if time is not None}
@@ -184,14 +185,17 @@ def _swhids(folder: Path, pinned: list[dict[str, Any]], merged: Any) -> Check:
 def _history(pinned: list[dict[str, Any]], means: Means) -> Check:
     clones = list(means.clones)
     if means.vault is not None:
-        vault = Vault(means.vault)
-        clones += [vault.mirror(row["repo"]) for row in pinned if _plain_name(row["repo"])]
+        clones += _mirrors(Vault(means.vault), pinned)
     there = [clone for clone in clones if clone.is_dir()]
     return commits.check_clones(pinned, there, asked=bool(means.clones))
 
 
-def _plain_name(repo: object) -> bool:
-    return isinstance(repo, str) and re.fullmatch(r"[A-Za-z0-9][\w.-]*/[\w.-]+", repo) is not None
+def _mirrors(vault: Vault, pinned: list[dict[str, Any]]) -> Iterator[Path]:
+    """Yield the vault's mirrors of what a report pins; a name that no repository has, has none."""
+    for row in pinned:
+        if is_repository(row["repo"]):
+            with suppress(VaultError):  # longer than a folder's name can be
+                yield vault.mirror(row["repo"])
 
 
 def _config(merged: Any, read: form.Seal, defaults: Mapping[str, Any]) -> Check:

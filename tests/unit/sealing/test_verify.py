@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -610,6 +611,19 @@ def test_the_same_report_gives_the_same_crate_and_seal_anywhere(
     assert str(tmp_path) not in (other / crate.CRATE).read_text()
 
 
+@pytest.mark.parametrize("name", ["demo/..", "demo/n\u00e9", "demo/" + "n" * 300, "../x"])
+def test_a_name_that_no_repository_has_is_looked_for_nowhere(
+    folder: Path, tmp_path: Path, name: str
+) -> None:
+    """A forged table of pins gets a verdict, not an error of the vault's."""
+    pins = [{**row, "repo": name} for row in rows(DAY)["pins"][:1]]
+    tables.write(folder / "pins.parquet", "pins", pins, {})
+    (tmp_path / "vault").mkdir()
+    found = checks(folder, vault=tmp_path / "vault")
+    assert found["commits"].status == "failed"
+    assert found["history"].status == "not checked"
+
+
 # -- the command --------------------------------------------------------------------------------------
 
 
@@ -622,6 +636,15 @@ def said(*arguments: str) -> subprocess.CompletedProcess[str]:
         timeout=60,
         check=False,
     )
+
+
+def test_called_from_python_the_command_leaves_its_process_as_it_is(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    assert cli.main(["verify", str(folder)]) == 0
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+    assert "10 checks hold" in capsys.readouterr().out
 
 
 def test_the_command_says_a_line_a_check_and_ends_as_they_do(
