@@ -36,14 +36,6 @@ _BETWEEN: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """A secret at a place that leaves: the surface, and the form it was found in."""
-
-    surface: str
-    form: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Needle:
     """A secret in its normal form: what is compared, and how strictly."""
 
@@ -104,15 +96,6 @@ class Needles:
                 continue
             if form != "split" or needle.secret.kind == "list":
                 self._needles[index] = None
-
-    def hits(self, surface: str, data: bytes) -> list[Hit]:
-        """Return the forms in which any secret stands in `data`, each once; a surface whose own name
-        holds one is not named.
-        """
-        found = {form for form, _ in self.found(data)}
-        if found and any(self.found(surface.encode("utf-8", "surrogateescape"))):
-            surface = "a place whose name holds one too"
-        return [Hit(surface, form) for form in sorted(found)]
 
     def found(self, data: bytes, *, nested: bool = True) -> set[tuple[str, int]]:
         """Return the forms and numbers of the secrets that stand in `data`; its encodings are undone too

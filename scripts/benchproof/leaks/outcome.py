@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from benchproof.errors import LeakError
 from benchproof.leaks.forms import FORMS
-from benchproof.leaks.needles import JUDGED, Hit
+from benchproof.leaks.needles import JUDGED
 from benchproof.leaks.surfaces import KINDS
 from benchproof.leaks.views import DECODERS
 
@@ -23,6 +23,14 @@ MOST: Final = 100
 MASKED: Final = "a place whose name holds one too"
 _FAILED: Final = re.compile(r"[A-Za-z]{1,60} at [\w.-]{1,80}:\d{1,6}")
 _COUNTS: Final = ("needles", "hits", "unsearchable")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A secret at a place that leaves: the surface, and the kind and form it was found in."""
+
+    surface: str
+    form: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ FORMS: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("value", VALUES)
 def test_every_form_is_found(form: str, value: str) -> None:
     data = f"x {FORMS[form](value)} y".encode()
-    assert texts(value).hits("place", data)
+    assert texts(value).found(data)
 
 
 #: Texts that are long enough to be rare however they stand.
@@ -72,7 +72,7 @@ _RARE = st.text("bcdfghjk 7é漢'\"<&/", min_size=4, max_size=12).map(lambda t: 
 @settings(max_examples=60, derandomize=True)
 def test_base64_is_found_at_any_alignment(value: str, before: bytes, after: bytes) -> None:
     data = base64.b64encode(before + value.encode() + after)
-    assert texts(value).hits("place", b"said: " + data)
+    assert texts(value).found(b"said: " + data)
 
 
 @given(
@@ -89,7 +89,7 @@ def test_encodings_in_encodings_are_undone(
     data = value.encode()
     for step in steps:
         data = step(data)
-    assert texts(value).hits("place", data)
+    assert texts(value).found(data)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_encodings_in_encodings_are_undone(
 )
 def test_a_number_inside_a_longer_one_is_no_hit(data: str) -> None:
     """Digests, sizes and times are full of digits."""
-    assert numbers("8461937").hits("place", data.encode()) == []
+    assert numbers("8461937").found(data.encode()) == set()
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_number_inside_a_longer_one_is_no_hit(data: str) -> None:
     "8_461_937|8.461937e+06|8461.937e3|846193700%|8461937.000|8,461,937.00|008461937".split("|"),
 )
 def test_a_number_by_itself_is_a_hit_however_it_is_written(data: str) -> None:
-    assert numbers("8461937").hits("place", data.encode())
+    assert numbers("8461937").found(data.encode())
 
 
 @given(st.integers(10**9, 10**12), st.integers(0, 12), st.integers(0, 3))
@@ -120,7 +120,7 @@ def test_any_number_is_found_with_an_exponent_or_zeros(whole: int, part: int, ze
     value = f"{digits[:point]}.{digits[point:]}"
     power = f"{digits[0]}.{digits[1:]}{'0' * zeros}e{point - 1}"
     for said in (value, value + "0" * zeros, power):
-        assert numbers(repr(float(value))).hits("place", f"n {said} .".encode())
+        assert numbers(repr(float(value))).found(f"n {said} .".encode())
 
 
 @pytest.mark.parametrize(
@@ -145,21 +145,18 @@ def test_any_number_is_found_with_an_exponent_or_zeros(whole: int, part: int, ze
 )
 def test_a_common_value_is_one_beside_its_key(said: str, found: bool) -> None:
     needles = Needles([Secret("beside", "42", "zq_field")])
-    assert bool(needles.hits("place", said.encode())) is found
+    assert bool(needles.found(said.encode())) is found
 
 
 @pytest.mark.parametrize("said", ["the best cells", "T-cell", "t cellular", "at cell", "T\x1fcell"])
 def test_short_words_are_not_put_together(said: str) -> None:
     """Only what is long is looked for over cells and in broken lines."""
-    assert texts("T cell").hits("place", said.encode()) == []
-    assert texts("T cell").hits("place", b"is t  CELL.")
+    assert texts("T cell").found(said.encode()) == set()
+    assert texts("T cell").found(b"is t  CELL.")
 
 
-def test_a_place_that_holds_a_value_is_not_named() -> None:
-    needles = texts("Zq planted text")
-    hits = needles.hits("results/Zq planted text.md", b"zq planted text")
-    assert hits
-    assert "planted" not in repr(hits)
+def test_a_secret_does_not_say_its_value() -> None:
+    """Tracebacks and failed assertions print what is compared."""
     assert "planted" not in repr(Secret("text", "Zq planted text"))
 
 
@@ -173,11 +170,11 @@ def test_what_unpacks_without_end_is_said(monkeypatch: pytest.MonkeyPatch) -> No
 @given(st.binary(max_size=400))
 @settings(max_examples=150, derandomize=True)
 def test_any_bytes_can_be_searched(data: bytes) -> None:
-    assert texts("Zq planted text").hits("place", data) == []
+    assert texts("Zq planted text").found(data) == set()
 
 
 def test_many_anchors_alike_cost_no_square() -> None:
     """A thousand sentences that begin alike, in a text that repeats the beginning."""
     begin = "the agent says that the cells of sample "
     needles = texts(*(f"{begin}zq{number} are many" for number in range(1000)))
-    assert needles.hits("place", (begin * 2000 + f"{begin}zq77 are many").encode())
+    assert needles.found((begin * 2000 + f"{begin}zq77 are many").encode())

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from benchproof.leaks import needles, numbers, pages, proof, surfaces, tables, text, views
 from benchproof.leaks.forms import FORMS, plant
 from benchproof.leaks.needles import Needles
+from conftest import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,12 @@ def test_every_form_is_found_on_every_kind(planted: Path) -> None:
     always = set(surfaces.KINDS) - {"extended attribute"}
     assert {(kind, form) for kind in always for form in FORMS} <= found.planted
     assert always <= found.kinds
+
+
+def test_the_documents_say_as_many_forms_and_kinds() -> None:
+    trust = (ROOT / "docs" / "trust.md").read_text()
+    assert f"each of {len(FORMS)} forms are planted on all {len(surfaces.KINDS)} kinds" in trust
+    assert f"in {len(FORMS)} forms" in (ROOT / "README.md").read_text()
 
 
 def _nothing(*_: Any) -> Iterator[bytes]:
