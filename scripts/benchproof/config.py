@@ -22,6 +22,7 @@ from benchproof.jsontext import canonical
 from benchproof.printable import printable, without_userinfo
 from benchproof.sources.base import RepoSpec
 from benchproof.vault import slug
+from benchproof.yamltext import MAX_DEPTH, MAX_VALUES
 
 SCHEMA = Path(__file__).resolve().parents[2] / "config" / "schema.yaml"
 #: Hands the day of a run to nested processes, so that midnight cannot split a run in two.
@@ -128,18 +129,15 @@ def _schema() -> dict[str, Any]:
     return schema
 
 
-#: Values of a configuration, and levels: aliases of YAML can stand for any number, and lead into themselves.
-_MAX_VALUES, _MAX_DEPTH = 200_000, 50
-
-
 def _plain(value: Any, left: list[int] | None = None, depth: int = 0) -> Any:
     """Return ordered mappings as dicts and dates as ISO text: PyYAML reads an unquoted day as a date.
 
-    Raises ConfigError for more than a configuration ever has; `left` counts the values that may still come.
+    Raises ConfigError for more than a configuration ever has, since aliases of YAML that Snakemake read can
+    stand for any number and lead into themselves; `left` counts the values that may still come.
     """
-    left = [_MAX_VALUES] if left is None else left
+    left = [MAX_VALUES] if left is None else left
     left[0] -= 1
-    if left[0] < 0 or depth > _MAX_DEPTH:
+    if left[0] < 0 or depth > MAX_DEPTH:
         raise ConfigError(
             "config: it is nested too deep or stands for too many values; write it out."
         )

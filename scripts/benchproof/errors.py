@@ -14,6 +14,7 @@ BenchproofError
 ├── ConfinementError    a process reached for what it had given up
 ├── GateError           something fails that did not fail before
 ├── NotReproduced       a report's tables differ from what its commits give
+├── NotDeterministic    the same pins gave other bytes, or that was not shown
 ├── DriftError          something differs that must be looked at
 ├── HistoryError        past commits could not be derived for a fault of ours
 ├── SealError           a seal is missing, damaged or says what none can, or can't be signed

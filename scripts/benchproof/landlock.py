@@ -34,7 +34,7 @@ _ALL: Final = (_IOCTL_DEV << 1) - 1
 _OF_FILES: Final = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 #: Make, fill, rename and delete, but read nothing.
 _WRITE: Final = (
-    *(_WRITE_FILE, _REMOVE_FILE, _REMOVE_DIR, _MAKE_DIR, _MAKE_REG, _REFER, _TRUNCATE),
+    _WRITE_FILE | _REMOVE_FILE | _REMOVE_DIR | _MAKE_DIR | _MAKE_REG | _REFER | _TRUNCATE
 )
 _TCP: Final = 3
 #: Sockets of the abstract namespace. Not signals: a child that was started before may have to be ended.
@@ -77,7 +77,7 @@ def restrict(
     known = _KNOWN.get(version, _ALL)
     rules = [(path, known) for path in _beside(denied)]
     rules += [(str(path), known) for path in open_below]
-    rules += [(str(path), sum(_WRITE) & known) for path in write_below]
+    rules += [(str(path), _WRITE & known) for path in write_below]
     rules += [(str(path), _READ_DIR) for path in list_below]
     fields = [known, *((0, 0) if network else (_TCP, _ABSTRACT))]
     size = 1 + (version >= _ABI_NET) + (version >= _ABI_SCOPED)
