@@ -8,6 +8,6 @@ import sys as _sys
 if type(getattr(_sys.modules.get("__main__"), "snakemake", None)).__module__.startswith(
     "snakemake."
 ):
-    from benchproof.separation import begin_if_job as _begin_if_job
+    from benchproof.confinement.process import begin_if_job as _begin_if_job
 
     _begin_if_job()

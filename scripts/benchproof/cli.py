@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchproof import __version__, config, confinement, separation, yamltext
+from benchproof import __version__, config, yamltext
+from benchproof.confinement import confine, process
 from benchproof.errors import BenchproofError, ConfigError, LeaseHeld, Unreadable
 from benchproof.lease import Lease
 from benchproof.pending import Pending
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Called from Python, the process is somebody else's, and what it may open is too.
     options.alone = arguments is None
     if options.alone:
-        separation.forbid_cores()
+        process.forbid_cores()
     try:
         return int(options.run(options))
     except ConfigError as error:
@@ -287,7 +288,7 @@ def _compared(audit: config.Config, named: Sequence[str]) -> tuple[Path | None, 
 def _give_up_vault(options: argparse.Namespace, audit: config.Config) -> None:
     """From here on open nothing of the vault: what follows only shows."""
     if options.alone:
-        confinement.confine(Path(audit.resources), beside=[Path(audit.results)])
+        confine.confine(Path(audit.resources), beside=[Path(audit.results)])
 
 
 def _refuse_beside_a_run(audit: config.Config) -> None:

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from benchproof import confinement, findings, provenance, separation
+from benchproof import findings, provenance
+from benchproof.confinement import confine, process
 from benchproof.errors import BenchproofError, is_no_space, why
 from benchproof.journal import Journal
 from benchproof.outputs import ERROR_MARK, replacing
@@ -38,7 +39,7 @@ def run(main: Callable[[Job], None], snakemake: Any) -> None:
     """Run a script's `main`; exit 1 with one line on failure, in its log and on the terminal."""
     _start_log(Path(snakemake.log[0]))
     try:
-        layers = separation.ensure()
+        layers = process.ensure()
         if layers:
             log.debug("kept from the vault by: %s", ", ".join(layers))
         with _without_pandas():
@@ -65,7 +66,7 @@ def _leave() -> NoReturn:
     are still ending (pyarrow, DuckDB) have aborted it in their teardown.
     """
     logging.shutdown()
-    separation.end()
+    process.end()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
@@ -214,7 +215,7 @@ class Job:
 
     def give_up_vault(self, *keep: Path, programs: bool = False) -> None:
         """From here on open `keep` alone of the vault, and write what the rule declares: before rendering."""
-        separation.give_up(self.rule, keep, programs=programs)
+        process.give_up(self.rule, keep, programs=programs)
 
     def screen(self, name: str, text: str) -> None:
         """Leave a text that the run shows as its last words."""
@@ -259,7 +260,7 @@ def _start_log(path: Path) -> None:
     form.converter = time.gmtime
     for handler, level in (
         (logging.FileHandler(path, "w", encoding="utf-8"), logging.DEBUG),
-        (logging.StreamHandler(separation.terminal()), logging.INFO),
+        (logging.StreamHandler(process.terminal()), logging.INFO),
     ):
         handler.setFormatter(form)
         handler.setLevel(level)
@@ -277,7 +278,7 @@ def unexpected(error: BaseException) -> BenchproofError:
     a job keeps in the vault.
     """
     place = place_of(error)
-    where = separation.kept(error)
+    where = process.kept(error)
     if isinstance(error, OSError) and is_no_space(error):
         return BenchproofError(f"{why(error)} at {place}; free room there and run again.")
     kind = type(error).__name__
@@ -288,9 +289,9 @@ def unexpected(error: BaseException) -> BenchproofError:
 def place_of(error: BaseException) -> str:
     """Where an exception rose: file and line of the innermost frame of ours, without any text."""
     every = traceback.extract_tb(error.__traceback__)
-    frames = [frame for frame in every if confinement.is_ours(frame.filename)] or every
+    frames = [frame for frame in every if confine.is_ours(frame.filename)] or every
     return (
-        f"{confinement.shown(frames[-1].filename)}:{frames[-1].lineno}"
+        f"{confine.shown(frames[-1].filename)}:{frames[-1].lineno}"
         if frames
         else "an unknown place"
     )

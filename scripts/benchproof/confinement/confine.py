@@ -21,7 +21,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final, Literal
 
-from benchproof import landlock
+from benchproof.confinement import landlock
 from benchproof.errors import ConfinementError, VaultError
 from benchproof.vault import private_file
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchproof import provenance
-from benchproof.needs import NEEDS, NOTHING, Need
+from benchproof.confinement.needs import NEEDS, NOTHING, Need
 from benchproof.outputs import ERROR
 
 SECRET = "an invented secret 42.75"
@@ -144,7 +144,7 @@ def test_a_rule_reads_what_it_declares_and_not_what_lies_beside(job: Job) -> Non
 def test_a_job_that_renders_afterwards_gives_up_what_it_read(job: Job) -> None:
     """By rule: the scripts of others, run for the past inside a job, give up nothing of it."""
     read = "open('resources/content/bytes')"
-    later = main(f"{read}; job.separation.give_up('collect_findings'); {read}")
+    later = main(f"{read}; job.process.give_up('collect_findings'); {read}")
     assert job.run(later, "backfill_history").returncode == 0
     code = main(
         read, "task.give_up_vault()", "open('resources/handover/results/day/staging/p', 'w')", read

@@ -21,9 +21,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
-from benchproof import confinement
+from benchproof.confinement import confine
+from benchproof.confinement.needs import NEEDS, NOTHING, Need
 from benchproof.errors import BenchproofError, ConfinementError
-from benchproof.needs import NEEDS, NOTHING, Need
 from benchproof.vault import private_folder
 
 _SET_DUMPABLE = 4
@@ -163,7 +163,7 @@ def _withdraw(said: Path) -> TextIO:
 
 
 def _confined(begun: Begun, opens: Iterable[Path], need: Need) -> tuple[str, ...]:
-    return confinement.confine(
+    return confine.confine(
         begun.vault,
         # Results count where a report is made inside the vault.
         (*opens, begun.temporary, begun.results),

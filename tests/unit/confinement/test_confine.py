@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from benchproof import landlock, provenance
+from benchproof import provenance
+from benchproof.confinement import landlock
 
 SECRET = "an invented secret"
 ESCAPES = Path(__file__).with_name("escapes.py")
@@ -65,7 +66,7 @@ def confined(
     start = (
         "import os, sys\nfrom pathlib import Path\n"
         f"vault = Path({str(vault)!r})\n"
-        "from benchproof import confinement, landlock\n"
+        "from benchproof.confinement import confine as confinement, landlock\n"
         f"{before}\n"
         "layers = confinement.confine(vault, [vault / 'staging'], [vault / 'findings'])\n"
     )
@@ -169,7 +170,9 @@ def test_the_layers_are_told(vault: Path, before: str, layer: str) -> None:
 
 def test_more_can_be_given_up_later(vault: Path) -> None:
     """By a job that looks into the vault first and renders afterwards."""
-    code = "import sys\nfrom pathlib import Path\nfrom benchproof.confinement import confine\n"
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom benchproof.confinement.confine import confine\n"
+    )
     code += "vault = Path(sys.argv[1])\nfirst = confine(vault, [vault / 'staging'], [vault / 'findings'])\n"
     code += "(vault / 'staging' / 'page').read_text()\n"
     code += "print(confine(vault, (), [vault / 'findings']) == first)\n"
@@ -183,7 +186,7 @@ def test_more_can_be_given_up_later(vault: Path) -> None:
 def test_results_around_the_vault_stay_usable(vault: Path) -> None:
     """New files beside the vault: the kernel could not allow them, so the hook is alone and says so."""
     code = (
-        "import sys\nfrom pathlib import Path\nfrom benchproof.confinement import confine\n"
+        "import sys\nfrom pathlib import Path\nfrom benchproof.confinement.confine import confine\n"
         "vault = Path(sys.argv[1])\nprint(confine(vault, beside=[vault.parent])[1])\n"
         "(vault.parent / 'new').write_text('x')\n(vault / 'secret').read_text()\n"
     )

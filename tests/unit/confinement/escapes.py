@@ -1,4 +1,4 @@
-"""Run by test_confinement in a process of its own: every way out of a confinement, tried.
+"""Run by test_confine in a process of its own: every way out of a confinement, tried.
 
 Arguments: the vault, and which layers are on (both, hook, kernel). Prints a JSON object: way → what came.
 """
@@ -18,7 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchproof import confinement, landlock
+from benchproof.confinement import confine as confinement
+from benchproof.confinement import landlock
 
 SECRET = "an invented secret"
 
