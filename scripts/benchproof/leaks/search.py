@@ -144,8 +144,11 @@ def _pinned(folder: Path) -> list[tuple[RepoSpec, str]]:
         members = {member["repo"]: RepoSpec(**member) for member in family}
     except (OSError, ValueError, KeyError, TypeError):
         raise BenchproofError(f"{folder}: its config.json can't be read; copy it again.") from None
-    unread = {r["repo"] for r in rows(folder, "reconciliation") if r["status"] == "not_read"}
-    pins = {row["repo"]: row["commit_sha"] for row in rows(folder, "pins") if row["commit_sha"]}
+    try:
+        unread = {r["repo"] for r in rows(folder, "reconciliation") if r["status"] == "not_read"}
+        pins = {row["repo"]: row["commit_sha"] for row in rows(folder, "pins") if row["commit_sha"]}
+    except (KeyError, TypeError):
+        raise BenchproofError(f"{folder}: its tables lack columns; copy it again.") from None
     return [
         (members[repo], commit)
         for repo, commit in sorted(pins.items())

@@ -42,7 +42,10 @@ def rows(folder: Path, name: str, columns: Iterable[str]) -> Iterator[dict[str, 
 
     try:
         with _opened(folder, name) as file:
-            for batch in file.iter_batches(_AT_ONCE, columns=list(columns), use_threads=False):
+            wanted = list(columns)
+            if lacking := sorted({*wanted} - {*file.schema_arrow.names}):
+                raise UnreadableTable(f"{name}.parquet lacks the column {lacking[0]}")
+            for batch in file.iter_batches(_AT_ONCE, columns=wanted, use_threads=False):
                 yield from batch.to_pylist()
     except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
         raise UnreadableTable(f"{name}.parquet can't be read ({type(error).__name__})") from None

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from benchproof import cli, tables
@@ -622,6 +624,14 @@ def test_a_name_that_no_repository_has_is_looked_for_nowhere(
     found = checks(folder, vault=tmp_path / "vault")
     assert found["commits"].status == "failed"
     assert found["history"].status == "not checked"
+
+
+def test_a_table_without_its_columns_is_not_searched_for(folder: Path, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"repo": ["demo/one"]}), folder / "reconciliation.parquet")
+    (tmp_path / "vault").mkdir()
+    found = checks(folder, vault=tmp_path / "vault")["answers"]
+    assert found.status == "not checked"
+    assert "its tables lack columns" in found.lines[0]
 
 
 # -- the command --------------------------------------------------------------------------------------
