@@ -12,6 +12,10 @@ _NUMBER: Final = re.compile(
     rb"(?:[0-9]{0,2}(?:(?:[,._' ]|\xc2\xa0|\xe2\x80[\x89\xaf])[0-9]{3})+|[0-9]*)"
     rb"(?:[.,][0-9]+)?(?:e[+-]?[0-9]{1,4})?(?:\.(?![0-9]))?\s?%?(?![0-9a-z_\x80-\xff]|\.[0-9])"
 )
+#: A number that its unit follows at once. Whole ones aren't read so: digests are full of them.
+_MEASURED: Final = re.compile(
+    rb"[0-9](?<![0-9a-z_.\x80-\xff][0-9])[0-9]*\.[0-9]+(?=[a-z\x80-\xff])(?!e[+-]?[0-9])"
+)
 _PARTS: Final = re.compile(rb"([0-9]+(?:[^0-9e%]+[0-9]+)*)(?:e([+-]?[0-9]+))?")
 _GROUPS: Final = re.compile(rb"[0-9]{1,3}([^0-9]+)[0-9]{3}(?:\1[0-9]{3})*")
 #: Shorter ones are common and never searched for by themselves.
@@ -20,7 +24,7 @@ _SHORTEST: Final = 5
 
 def numbers(data: bytes) -> Iterator[bytes]:
     """Yield the normal form of each distinct number of a folded text that is long enough to be rare."""
-    for token in set(_NUMBER.findall(data)):
+    for token in {*_NUMBER.findall(data), *_MEASURED.findall(data)}:
         if len(token) >= _SHORTEST:
             yield from readings(token)
 

@@ -34,6 +34,18 @@ _UNSEEN: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
 )
+#: A change of colour ends in a letter, which would stand in one word with what is coloured.
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;:]+m")
+#: Dashes, quotes and arrows as the ASCII signs that are written for them; other signs become one.
+_AS_ASCII: Final = {
+    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u2039\u203a\uff07", "'"),
+    **dict.fromkeys("\u00ab\u00bb\u201c\u201d\u201e\u201f\u2033", '"'),
+    **dict.fromkeys("\u2192\u21d2\u21a6\u27f6\u2794\u2245\u2248\u2254\u2261", "="),
+    **dict.fromkeys("\u00a6\u2502\u2503\u2506\u250a\u2551", "|"),
+    "\u2212": "-",
+}
+_OTHER_SIGN: Final = "*"
+_MANY: Final = 256
 #: Every ASCII character but letters and digits.
 _BETWEEN: Final = bytes(code for code in range(128) if not chr(code).isalnum())
 _PAIRS: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -86,13 +98,46 @@ def _joined(match: re.Match[str]) -> str:
 
 
 def folded(text: str) -> bytes:
-    """Return a text without case, width and unseen characters; spaces and signs stay where they are."""
+    """Return a text without case, width and unseen characters; spaces and signs stay where they are, those
+    that aren't ASCII as ones that are: a value between them stands by itself.
+    """
+    if "\x1b" in text:
+        text = _COLOUR.sub(rf"\g<0>{CELL}", text)
     if text.isascii():
         return text.lower().encode()
     text = _UNSEEN.sub("", text)
     if not unicodedata.is_normalized("NFKC", text):
         text = _FOREIGN.sub(_normal, text)
-    return encoded(text.casefold())
+    return encoded(_without_signs(text).casefold())
+
+
+def _without_signs(text: str) -> str:
+    """Return a text whose characters are ASCII, letters, digits or unassigned."""
+    read_as = {char: said for char in set(text) if (said := _as_ascii(char)) is not None}
+    if len(read_as) > _MANY:
+        return text.translate({ord(char): said for char, said in read_as.items()})
+    for char, said in read_as.items():  # far faster than to translate
+        text = text.replace(char, said)
+    return text
+
+
+@lru_cache(maxsize=1 << 14)
+def _as_ascii(char: str) -> str | None:
+    """Return what a character is read as: a sign, a space, or nothing for an accent that is left over; None
+    for one that stays.
+    """
+    if char.isascii():
+        return None
+    if char in _AS_ASCII:
+        return _AS_ASCII[char]
+    kind = unicodedata.category(char)
+    if kind in ("Mn", "Me"):
+        return ""
+    if kind == "Pd":
+        return "-"
+    # Lone surrogates are bytes that are no UTF-8: nothing that a value is written in.
+    other = kind[0] in "PS" or kind in ("Cc", "Co", "Cs")
+    return " " if kind[0] == "Z" else _OTHER_SIGN if other else None
 
 
 def _normal(match: re.Match[str]) -> str:

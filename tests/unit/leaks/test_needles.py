@@ -178,3 +178,55 @@ def test_many_anchors_alike_cost_no_square() -> None:
     begin = "the agent says that the cells of sample "
     needles = texts(*(f"{begin}zq{number} are many" for number in range(1000)))
     assert needles.found((begin * 2000 + f"{begin}zq77 are many").encode())
+
+
+SIGNS = (
+    "“”",
+    "‘’",
+    "«»",
+    "→→",
+    "——",
+    "··",
+    "≈≈",
+    "││",
+    "✓✓",
+    "××",
+    "🔒🔒",
+    "…\u2028",
+    "\ue0b0\ue0b0",
+)
+
+
+@pytest.mark.parametrize("around", SIGNS)
+@pytest.mark.parametrize("value", ["zqplant", "zq planted", "zqplantedplantedplanted"])
+def test_signs_that_are_not_ascii_are_no_part_of_a_word(value: str, around: str) -> None:
+    """A page and a summary quote and point with such signs."""
+    assert texts(value).found(f"x {around[0]}{value}{around[1]} y".encode())
+
+
+@pytest.mark.parametrize("value", ["zqplant", "zq planted"])
+def test_colours_and_bytes_that_are_no_text_hide_nothing(value: str) -> None:
+    said = value.encode()
+    assert texts(value).found(b"\x1b[1;31m" + said + b"\x1b[0m")
+    assert texts(value).found(b"\xff" + said + b"\x93")
+    assert texts(value).found("\u20dd".join(value).encode())
+
+
+@pytest.mark.parametrize(
+    "said", "≥{} ≈{} −{} ±{} “{}” €{} {}±1 {}×2 {}–9 9–{} {}° {}µm {}um {}s {}px {}f".split()
+)
+def test_a_number_between_signs_or_before_its_unit_is_found(said: str) -> None:
+    assert numbers("84619.3752").found(f"n {said.format('84619.3752')} .".encode())
+    assert numbers("84619.3752").found("n 84’619.3752".encode())
+
+
+@pytest.mark.parametrize("said", ["84619.3752e3", "1.84619.3752s", "x84619.3752s", "0.84619s"])
+def test_a_measure_inside_another_is_no_hit(said: str) -> None:
+    assert not numbers("84619.3752").found(said.encode())
+
+
+@pytest.mark.parametrize(
+    "said", ["zq_field → 42", "zq_field: “42”", "zq_field ≈ 42", "zq_field│42"]
+)
+def test_a_key_leads_to_its_value_by_signs_that_are_not_ascii(said: str) -> None:
+    assert Needles([Secret("beside", "42", "zq_field")]).found(said.encode())
