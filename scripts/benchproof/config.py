@@ -129,6 +129,11 @@ def _schema() -> dict[str, Any]:
     return schema
 
 
+def known_keys() -> frozenset[str]:
+    """Return the keys that a configuration can have."""
+    return frozenset(_schema()["properties"])
+
+
 def _plain(value: Any, left: list[int] | None = None, depth: int = 0) -> Any:
     """Return ordered mappings as dicts and dates as ISO text: PyYAML reads an unquoted day as a date.
 

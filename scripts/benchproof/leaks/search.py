@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +51,22 @@ class Asked:
             (path, "report") for path in (*self.staged, self.folder)
         ]
         beside: list[tuple[Path, Origin]] = [(path, "beside") for path in self._beside()]
-        return report + beside + [(path, "engine") for path in self.metadata]
+        # A run that was killed may have torn the status of watched ones, as it may a record of the engine.
+        torn = (*self.metadata, *sorted(self.folder.parent.glob("status.json*")))
+        return report + beside + [(path, "engine") for path in torn]
 
     def _beside(self) -> Iterator[Path]:
-        """Yield comparisons with this report, and past commits that it is pinned to."""
+        """Yield comparisons with this report, past commits that it is pinned to, and what is made of them:
+        timelines and their pages.
+        """
         results, label = self.folder.parent, self.folder.name
-        yield from sorted((results / "drift").glob(f"*..{label}"))
+        yield from sorted((results / "drift").glob(f"*..{escape(label)}"))
+        yield from sorted((results / "history").glob("*.html"))
+        yield results / "history" / "logs"
         for spec, commit in self.repositories:
-            yield results / "history" / spec.repo.replace("/", "+") / commit
+            past = results / "history" / spec.repo.replace("/", "+")
+            yield past / commit
+            yield from sorted(past.glob("*.parquet"))
 
     def message(self, planted: Path) -> dict[str, Any]:
         """Return what the searching process is told."""
@@ -114,8 +123,11 @@ def _child() -> Iterator[socket.socket]:
             child.wait()
 
 
-def again(folder: Path, vault: Vault, metadata: Sequence[Path] = ()) -> Outcome | None:
+def again(
+    folder: Path, vault: Vault, metadata: Sequence[Path] = (), label: str | None = None
+) -> Outcome | None:
     """Search a finished report for what the vault holds of its pins; None when it lacks some of that.
+    `label` is that of the report, whose folder may be called otherwise.
 
     Raises BenchproofError for a folder that is no report, LeakError when the search itself fails.
     """
@@ -123,14 +135,21 @@ def again(folder: Path, vault: Vault, metadata: Sequence[Path] = ()) -> Outcome 
     if not all(vault.content(spec.repo, commit).is_file() for spec, commit in pinned):
         return None
     asked = Asked(
-        folder, vault, tuple(pinned), tuple(links(vault, folder.name)), metadata=tuple(metadata)
+        folder,
+        vault,
+        tuple(pinned),
+        tuple(links(vault, label or folder.name)),
+        metadata=tuple(metadata),
     )
     return search(asked, private_folder(vault.root / "handover"))
 
 
 def links(vault: Vault, label: str) -> list[Path]:
     """Return the files of the vault in which signed URLs of a report may stand."""
-    places = (vault.root / "observed" / label, *(vault.root / "handover").glob(f"*/{label}"))
+    if "/" in label or label in ("", ".", ".."):
+        return []
+    handed = (vault.root / "handover").glob(f"*/{escape(label)}")
+    places = (vault.root / "observed" / label, *handed)
     found = (path for place in places for path in place.rglob("*.json*"))
     return sorted(path for path in found if path.is_file())
 

@@ -5,6 +5,7 @@ usage: python -m benchproof.leaks.searching SOCKET_FD
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 from socket import socket
 from typing import Any
 
+from benchproof.config import known_keys
 from benchproof.job import place_of
 from benchproof.leaks import proof, surfaces
 from benchproof.leaks.harvest import Gathered, of_links
@@ -114,8 +116,13 @@ def _told(folder: Path, said: list[str]) -> list[str]:
         if (folder / f"{name}.parquet").is_file():
             listed = rows(folder, name)
             cells.update(text for row in listed for cell in row.values() for text in _texts(cell))
-    config = (folder / "config.json").read_text(encoding="utf-8")
-    return [config, str(folder), *said, *sorted(cells)]
+    return [_settings(folder / "config.json"), str(folder), *said, *sorted(cells)]
+
+
+def _settings(path: Path) -> str:
+    """Return a report's configuration, without keys that none has: whoever adds one makes nothing public."""
+    merged, known = json.loads(path.read_text(encoding="utf-8")), known_keys()
+    return json.dumps({k: v for k, v in merged.items() if k in known}, ensure_ascii=False)
 
 
 def _texts(cell: object) -> list[str]:

@@ -73,6 +73,7 @@ class Source:
             self.origin == "report"
             and self.inside.parts[:1] not in (("logs",), ("seal.json",))
             and self.path.suffix != ".part"
+            and not self.path.name.startswith(".nfs")
         )
 
     @property
@@ -90,12 +91,13 @@ class Unsearchable(Exception):
 
 
 def sources(folders: Iterable[tuple[Path, Origin]]) -> list[Source]:
-    """Return what stands below folders, each folder itself first, in the order of names."""
+    """Return what stands below folders, each folder itself first, in the order of names; and files."""
     found = []
     for top, origin in folders:
         if top.is_dir():
-            below = sorted(path for path in top.rglob("*") if not path.name.startswith(".nfs"))
-            found += [Source(path, top, origin) for path in (top, *below)]
+            found += [Source(path, top, origin) for path in (top, *sorted(top.rglob("*")))]
+        elif top.is_file() or top.is_symlink():
+            found.append(Source(top, top.parent, origin))
     return found
 
 

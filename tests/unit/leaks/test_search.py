@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from benchproof import tables
@@ -192,3 +194,59 @@ def test_the_searching_process_writes_nothing(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environment(), capture_output=True, check=False)
     assert b"File too large" in done.stderr
     assert (tmp_path / "x").read_bytes() == b""
+
+
+def test_what_a_forger_adds_to_the_configuration_is_not_public(made: tuple[Path, Vault]) -> None:
+    """Nor does it make public what stands elsewhere."""
+    kept = (made[0] / "config.json").read_text()
+    (made[0] / "config.json").write_text(json.dumps({**json.loads(kept), "said": ANSWER}))
+    (made[0] / "x.md").write_text(ANSWER)
+    try:
+        places = {Path(hit.surface).name for hit in again(made).hits}
+    finally:
+        (made[0] / "config.json").write_text(kept)
+        (made[0] / "x.md").unlink()
+    assert places == {"config.json", "x.md"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "history/timeline.html",
+        "history/logs/draw_history.log",
+        "status.json",
+        "status.json.damaged",
+        "2026-01-15/.nfs00000000deadbeef00000001",
+    ],
+)
+def test_what_is_made_beside_a_report_is_searched(made: tuple[Path, Vault], name: str) -> None:
+    place = made[0].parent / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(f'{{"torn": "{ANSWER}')
+    try:
+        found = again(made)
+    finally:
+        place.unlink()
+    assert {hit.surface for hit in found.hits} == {str(place)}
+    assert found.n_unsearchable == 0
+
+
+def test_the_timeline_of_a_repository_is_searched(made: tuple[Path, Vault]) -> None:
+    place = made[0].parent / "history" / "demo+one" / "timeline.parquet"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table({"a": [ANSWER]}), place)
+    try:
+        found = again(made)
+    finally:
+        place.unlink()
+    assert {hit.surface for hit in found.hits} == {str(place)}
+
+
+def test_signed_links_are_those_of_the_label_and_of_nothing_else(tmp_path: Path) -> None:
+    """A folder may be called anything; a label leads nowhere else."""
+    kept = Vault(tmp_path).root / "observed" / "2026-01-15" / "links.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("{}")
+    assert search.links(Vault(tmp_path), "2026-01-15") == [kept]
+    for label in ("*", "..", "../observed", "2026-01-1[0-9]", ""):
+        assert search.links(Vault(tmp_path), label) == []
