@@ -7,8 +7,9 @@ file is read than was sealed.
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +21,9 @@ from benchproof.sealing.form import Sealed, told
 from benchproof.sealing.outcome import Check, failed, ok
 
 NAME: Final = "files"
+_NFS: Final = re.compile(r"\.nfs[0-9a-f]{24}")
+#: A seal of before says no sizes; no file of a report has more bytes.
+_MOST_BYTES: Final = 1 << 36
 #: More entries than any report has.
 _MOST: Final = 100_000
 _KINDS: Final = (
@@ -80,7 +84,22 @@ def check(folder: Path, sealed: Mapping[str, Sealed]) -> Check:
     lines = [
         f"{len(sealed)} files, {size:,} bytes, are those that were sealed; logs are not sealed"
     ]
-    return ok(NAME, *lines, *_oddities(sealed, found))
+    left = [name for name, item in sorted(found.items()) if _of_nfs(name, item)]
+    return ok(NAME, *lines, *_oddities(sealed, found), *_kept_open(left))
+
+
+def check_unsealed(folder: Path, names: Iterable[str]) -> Check:
+    """Return whether a folder without a seal holds nothing but plain files of some names."""
+    try:
+        found = listing(folder)
+    except OSError as error:
+        return failed(NAME, [f"the folder can't be listed: {why(error)}"])
+    known = set(names)
+    odd = {n: item for n, item in sorted(found.items()) if item.kind != "file" or n not in known}
+    left = [name for name, item in odd.items() if _of_nfs(name, item)]
+    if len(left) < len(odd):
+        return failed(NAME, (f"{n}: is a {odd[n].kind} of no report" for n in odd if n not in left))
+    return ok(NAME, "there are tables alone, and nothing proves their bytes", *_kept_open(left))
 
 
 def _faults(
@@ -108,12 +127,22 @@ def _faults(
 
 
 def _is_extra(name: str, item: Found, sealed: Mapping[str, Sealed]) -> bool:
-    if name in sealed or name.rsplit("/", 1)[-1].startswith(".nfs"):
+    if name in sealed or _of_nfs(name, item):
         return False
     if item.kind == "folder":
         # A folder is there for the files in it.
         return not any(known.startswith(f"{name}/") for known in sealed) and name != "logs"
     return item.kind != "file" or seal.covered(name)
+
+
+def _of_nfs(name: str, item: Found) -> bool:
+    """True for what an NFS client keeps of a file that is deleted while it is open."""
+    return item.kind == "file" and _NFS.fullmatch(name.rsplit("/", 1)[-1]) is not None
+
+
+def _kept_open(names: list[str]) -> Iterator[str]:
+    if names:
+        yield f"{len(names)} files are called as NFS calls deleted ones, and not sealed (first: {names[0]})"
 
 
 def _renamed(
@@ -127,7 +156,8 @@ def _renamed(
     sizes = {entry.size for name, entry in sealed.items() if name not in found}
     moved: dict[str, str] = {}
     for name, item in extra.items():
-        if item.kind == "file" and (item.size in sizes or None in sizes):
+        old_seal = None in sizes and item.size <= _MOST_BYTES
+        if item.kind == "file" and (item.size in sizes or old_seal):
             old = known.get(_digest(folder / name, item.size) or "")
             if old is not None:
                 moved[old] = name
@@ -139,6 +169,8 @@ def changed(path: Path, known: Sealed) -> str | None:
     try:
         with plain(path) as file:
             size = os.fstat(file.fileno()).st_size
+            if known.size is None and size > _MOST_BYTES:
+                return f"has {size:,} bytes, more than any file of a report"
             if known.size is None or known.checks is None:
                 same = _hash(file, size) == known.sha256
                 return None if same else "differs; an earlier version's seal doesn't say where"

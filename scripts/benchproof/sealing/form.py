@@ -24,7 +24,8 @@ FORMAT: Final = 2
 #: A seal of a thousand files of any size is smaller.
 MAX_BYTES: Final = 1 << 26
 _MAX_FILES: Final = 100_000
-_MAX_SIZE: Final = 1 << 50
+#: A file of holes is read as fast as any: no more than a minute.
+_MAX_SIZE: Final = 1 << 36
 _OWN: Final = b',\n "this_file": "'
 _END: Final = b'"\n}\n'
 _HEX: Final = re.compile(r"[0-9a-f]{64}")

@@ -20,7 +20,7 @@ from benchproof.config import AS_OF
 from benchproof.errors import BenchproofError, LeakError, SealError, Unreadable, VaultError
 from benchproof.foreign import is_repository
 from benchproof.leaks import search
-from benchproof.outputs import DATA, DATED, folder_label
+from benchproof.outputs import DATA, DATED, TABLES, folder_label
 from benchproof.recorded import CONTENT_KEYS
 from benchproof.sealing import chain, commits, crate, files, form, seal, signature
 from benchproof.sealing.outcome import Check, failed, ok, unchecked
@@ -56,7 +56,7 @@ def verify(folder: Path, means: Means) -> Iterator[Check]:
     if data is None:
         yield failed("seal", [_NO_SEAL])
         return
-    read, said = _sealed(data, means.digest)
+    read, said = _sealed(folder, data, means.digest)
     yield said
     signed = _bytes(folder / seal.SIGNATURE, signature.MAX_BYTES)
     yield signature.check(data, signed, means.signers, means.signer, means.must_be_signed)
@@ -69,22 +69,27 @@ def verify(folder: Path, means: Means) -> Iterator[Check]:
         yield unchecked(
             "derivation", "say benchproof drift with both reports to compare them again"
         )
+        why_not = "a comparison is searched with the later of its reports"
+        yield unchecked("answers", why_not, asked=means.vault_asked)
         return
     yield _dates(folder, read)
     yield from _origin(folder, read, means)
     yield _code(read)
     if crate.CRATE in read.files:
         yield _crate(folder, read)
-    yield _answers(folder, means)
+    yield _answers(folder, means, read.label)
     command = f"snakemake reproduce --config report={folder}"
     yield unchecked("derivation", f"say {command} to derive its tables again from the commits")
 
 
 def _past(folder: Path, means: Means) -> Iterator[Check]:
     """Check a folder of history: it is not sealed, and its name says which commit it is of."""
-    yield unchecked(
-        "seal", "folders of history are not sealed; their tables follow from the commit"
+    unsealed = "folders of history are not sealed; their tables follow from the commit"
+    yield (
+        failed("seal", [f"{_NO_SEAL}; {unsealed}"]) if means.digest else unchecked("seal", unsealed)
     )
+    yield signature.check(b"", None, means.signers, means.signer, means.must_be_signed)
+    yield files.check_unsealed(folder, [f"{name}.parquet" for name in TABLES])
     try:
         pinned = commits.pins(folder)
     except commits.UnreadableTable as error:
@@ -96,10 +101,10 @@ def _past(folder: Path, means: Means) -> Iterator[Check]:
     yield commits.check_pins(folder, pinned, None)
     yield commits.check_trees(folder, pinned, commits.unread(folder))
     yield _history(pinned, means)
-    yield _answers(folder, means)
+    yield _answers(folder, means, folder.name)
 
 
-def _sealed(data: bytes, expected: str | None) -> tuple[form.Seal | None, Check]:
+def _sealed(folder: Path, data: bytes, expected: str | None) -> tuple[form.Seal | None, Check]:
     """Return what a seal says, and whether it is as it was written."""
     digest = sha256(data).hexdigest()
     faults = []
@@ -108,6 +113,8 @@ def _sealed(data: bytes, expected: str | None) -> tuple[form.Seal | None, Check]
         read = form.parse(data)
     except SealError as error:
         faults.append(str(error))
+    if read is not None:
+        faults += _contradictions(folder, read)
     fault = form.own_fault(data) if read is None or read.format == form.FORMAT else None
     if fault:
         faults.append(f"seal.json: {fault}")
@@ -122,6 +129,26 @@ def _sealed(data: bytes, expected: str | None) -> tuple[form.Seal | None, Check]
     whole = "" if read.values.get("complete") else ", incomplete: something stayed unknown"
     told = "" if expected else "; compare it with the one that was published"
     return read, ok("seal", f"{read.kind} {read.label}{whole}", f"sha256 {digest}{told}")
+
+
+def _contradictions(folder: Path, read: form.Seal) -> Iterator[str]:
+    """Yield what no audit would have sealed."""
+    compared = read.kind == "drift"
+    if read.kind not in ("report", "drift"):
+        yield "seal.json is of a kind that is not made"
+    if compared and (".." not in read.label or "compared" not in read.values):
+        yield "seal.json says that this is a comparison, and not of what"
+    if compared and (DATED.fullmatch(folder.name) or "pins.parquet" in read.files):
+        yield "seal.json is that of a comparison, and this is a report"
+    if compared or read.format != form.FORMAT:
+        return
+    if not isinstance(read.values.get("pins"), dict):
+        yield "seal.json names no commits"
+    scan = read.values.get("scan")
+    if not isinstance(scan, dict) or scan.get("hits") != 0:
+        yield "seal.json does not say that the search for answers found none"
+    elif scan.get("found") != scan.get("planted"):
+        yield "seal.json says that the search for answers was not proven"
 
 
 def _dates(folder: Path, read: form.Seal) -> Check:
@@ -223,7 +250,9 @@ def _code(read: form.Seal) -> Check:
             "code",
             f"made by another version ({str(sealed.get('code'))[:12]}); take that one to compare",
         )
-    here, there = provenance.versions(), sealed.get("versions", {})
+    here, there = provenance.versions(), sealed.get("versions")
+    if not isinstance(there, dict):
+        return failed("code", ["seal.json does not say by which libraries it was made"])
     other = [f"{name} {version}" for name, version in here.items() if there.get(name) != version]
     note = f"; other libraries here: {', '.join(other)}" if other and there else ""
     return ok("code", f"the code that runs here made it{note}")
@@ -246,13 +275,13 @@ def _crate(folder: Path, read: form.Seal) -> Check:
     return ok("crate", f"{crate.CRATE} lists {len(listed)} files with the sealed digests")
 
 
-def _answers(folder: Path, means: Means) -> Check:
+def _answers(folder: Path, means: Means, label: str) -> Check:
     """Return whether anything that is graded stands in the folder, by the vault's answers."""
     if means.vault is None or not means.vault.is_dir():
         why_not = "no vault at hand: only one that holds the answers can tell; say --vault DIR"
         return unchecked("answers", why_not, asked=means.vault_asked)
     try:
-        found = search.again(folder, Vault(means.vault), means.metadata)
+        found = search.again(folder, Vault(means.vault), means.metadata, label)
     except BenchproofError as error:
         return unchecked("answers", f"the search did not end: {error}", asked=means.vault_asked)
     if found is None:

@@ -682,3 +682,54 @@ def test_exit_codes_put_a_failure_first() -> None:
         cli.INCOMPLETE,
         cli.FAILED,
     ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kind": "drift"},
+        {"kind": "drift", "label": "2026-01-08..2026-01-15", "compared": []},
+        {"kind": "other"},
+        {"pins": None},
+        {"scan": {"hits": 7}},
+        {"scan": None},
+        {"scan": {"hits": 0, "planted": 1364, "found": 1363}},
+    ],
+    ids=repr,
+)
+def test_a_seal_that_no_audit_would_write_fails(folder: Path, changes: dict[str, Any]) -> None:
+    """A report that calls itself a comparison would be asked for nothing but its files."""
+    reseal(folder, **changes)
+    assert "seal" in failing(folder)
+
+
+@pytest.mark.parametrize("versions", [None, 1, "x", []])
+def test_versions_that_are_none_fail(folder: Path, versions: Any) -> None:
+    made_by = json.loads((folder / seal.SEAL).read_bytes())["made_by"]
+    reseal(folder, made_by={**made_by, "versions": versions})
+    assert "code" in failing(folder)
+
+
+def test_a_file_called_as_nfs_calls_some_is_told(folder: Path) -> None:
+    (folder / ".nfs00000000deadbeef00000001").write_text("x")
+    assert checks(folder)["files"].lines[-1].startswith("1 files are called as NFS calls deleted")
+    (folder / ".nfsmine").write_text("x")
+    assert failing(folder)["files"] == (".nfsmine: is a file that was not sealed",)
+
+
+def test_a_report_under_the_name_of_a_commit_is_not_believed(tmp_path: Path) -> None:
+    """A past commit has no seal: neither a digest nor a signature can hold, and there are tables alone."""
+    made = tmp_path / SHA
+    about = {"pins": {"demo/one": SHA}}
+    for name in ("pins", "tree", "reconciliation"):
+        tables.write(made / f"{name}.parquet", name, rows(DAY, ("demo/one",))[name], about)
+    assert set(failing(made, digest="0" * 64, must_be_signed=True)) == {"seal", "signature"}
+    assert exit_code(checks(made, signers=tmp_path).values()) == cli.INCOMPLETE
+    (made / "report.html").write_text("x")
+    assert failing(made) == {"files": ("report.html: is a file of no report",)}
+
+
+def test_a_sparse_file_is_not_read_for_days(folder: Path) -> None:
+    os.truncate(folder / "summary.md", 1 << 40)
+    told = files.changed(folder / "summary.md", form.Sealed("0" * 64))
+    assert told == "has 1,099,511,627,776 bytes, more than any file of a report"
