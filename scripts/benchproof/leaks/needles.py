@@ -31,7 +31,7 @@ _WORD: Final = re.compile(rb"[0-9a-z_\x80-\xff]")
 _GOES_ON: Final = re.compile(rb"\.(?!0+(?![0-9a-z_]))[0-9]")
 #: What may stand between a key and its value, and what of it says that they belong together.
 _BETWEEN: Final = re.compile(
-    rb"[\"'\\\])} \t]{0,8}(?:->|=>|[:=|\t\x1d\x1f]|(?<=[\"']), ?|,(?! ))[\"'\[({ \t+-]{0,8}\Z"
+    rb"[\"'\\\])} \t]{0,8}(?:->|=>|[:=!<>]=|[:=|\t\x1d\x1f]|(?<=[\"']), ?|,(?! ))[\"'\[({ \t+-]{0,8}\Z"
 )
 
 

@@ -128,6 +128,8 @@ def test_any_number_is_found_with_an_exponent_or_zeros(whole: int, part: int, ze
     [
         ('"zq_field": 42', True),
         ("zq_field=42", True),
+        ("assert zq_field == 42", True),
+        ("zq_field >= 42", True),
         ("ZQ Field: 42.0", True),
         ("| zq_field | 42 |", True),
         ("zq_field\x1f42\x1f", True),
