@@ -155,7 +155,9 @@ def test_claims_and_numbers_of_an_audit_are_explained(bench: Bench) -> None:
 def test_a_script_brings_two_blobs_over_http(bench: Bench, tmp_path: Path) -> None:
     """As from GitHub: a partial fetch, and the two blobs by their ids; so does a reader without the vault."""
     changes = {"resources": str(tmp_path / "none"), "results": str(bench.out.parent)}
-    audit = load(json.loads((bench.out / "config.json").read_text()) | {"sign": None} | changes, DAY)
+    audit = load(
+        json.loads((bench.out / "config.json").read_text()) | {"sign": None} | changes, DAY
+    )
     report = find_report(audit, DAY)
     row = next(row for row in report.rows("runs") if row["status"] == "graded")
     text = told(report, f"{row['repo']}:{row['run_path']}")
