@@ -17,7 +17,7 @@ from benchproof.outputs import write_config
 from benchproof.pinning import mirror, recorded_pin
 from benchproof.purge import doomed
 from benchproof.recorded import Recorded
-from benchproof.sealing.seal import write_seal
+from benchproof.sealing.seal import seal_text, write_seal
 from benchproof.sources import content, objects
 from benchproof.sources.base import Entry, RepoSpec
 from benchproof.vault import Vault
@@ -52,7 +52,7 @@ class Bench:
         content.save(self.vault.content("demo/one", COMMIT), [entry], [(entry.sha, data)])
 
     def seal(self) -> None:
-        write_seal(self.folder, {"label": DAY, "complete": False})
+        write_seal(self.folder, seal_text(self.folder, {"label": DAY, "complete": False}))
 
     def recorded(self, **changes: Any) -> Recorded:
         named = {"report": str(self.folder), "family": [SPECS[1]]}
@@ -79,7 +79,8 @@ def test_a_date_names_a_report_too(bench: Bench) -> None:
 
 def test_a_report_of_the_past_keeps_its_label(bench: Bench) -> None:
     write_config(bench.folder, bench.raw | {"family": SPECS, "as_of": "2025-05-05"})
-    write_seal(bench.folder, {"label": "asof-2025-05-05", "complete": True})
+    values = {"label": "asof-2025-05-05", "complete": True}
+    write_seal(bench.folder, seal_text(bench.folder, values))
     assert bench.recorded().config.label == "asof-2025-05-05"
 
 

@@ -20,7 +20,7 @@ from benchproof.leaks.harvest import harvest
 from benchproof.leaks.needles import Needles
 from benchproof.leaks.secrets import Secret
 from benchproof.outputs import CONTENT
-from benchproof.sealing.seal import digests, write_seal
+from benchproof.sealing.seal import digests, seal_text, write_seal
 from benchproof.sources import content
 from benchproof.vault import Vault
 from conftest import DAY, ROOT, Bench, settings
@@ -85,7 +85,7 @@ def test_a_report_that_was_altered_and_sealed_again_is_found_out(
     )
     tables.write(copy / "evals.parquet", "evals", evals, about | {"code": "0" * 64})
     seal = json.loads((copy / "seal.json").read_text())
-    write_seal(copy, seal)
+    write_seal(copy, seal_text(copy, seal))
     code, output = reproduce(other, "copy")
     assert code == 1
     named = f"repo={rows[0]['repo']} run_path={rows[0]['run_path']}: derived_passed:"

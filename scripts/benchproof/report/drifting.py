@@ -12,7 +12,7 @@ from benchproof.analysis.drift.verdict import Verdict, judge
 from benchproof.analysis.drift.views import Report, is_open
 from benchproof.outputs import DATED, comparison_label, replacing
 from benchproof.report import drift_page, drift_summary, folders, past
-from benchproof.sealing.seal import named, previous_report, write_seal
+from benchproof.sealing.seal import named, previous_report, seal_text, write_seal
 from benchproof.sources.base import History
 from benchproof.vault import Vault
 
@@ -74,7 +74,8 @@ def write(drift: Drift, folder: Path) -> None:
 def seal(folder: Path, old: Path, new: Path) -> None:
     """Seal a written comparison: its files, and the seals of the two reports where they have one."""
     compared = [named(old), named(new)]
-    write_seal(folder, {"kind": "drift", "label": folder.name, "compared": compared})
+    values = {"kind": "drift", "label": folder.name, "compared": compared}
+    write_seal(folder, seal_text(folder, values))
 
 
 def judged(folder: Path, new: Path, fail_on: Collection[str], acceptances: Path) -> Verdict:

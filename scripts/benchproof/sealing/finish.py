@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from benchproof import provenance
-from benchproof.outputs import replacing
 from benchproof.sealing import commits, seal, signature
 from benchproof.sealing.enclosed import PUBLISHED
 
@@ -45,15 +44,7 @@ def finish(
             "scan": scan,
         },
     )
-    (folder / seal.SIGNATURE).unlink(missing_ok=True)
-    if key is not None:
-        # First: what is sealed counts as finished, and would never be signed later.
-        _write(folder / seal.SIGNATURE, signature.sign(text, Path(key).expanduser()))
-    _write(folder / seal.SEAL, text)
+    signed = None if key is None else signature.sign(text, Path(key).expanduser())
+    seal.write_seal(folder, text, signed)
     if complete and not audit["as_of"]:
         seal.point_latest(folder.parent, audit["label"])
-
-
-def _write(path: Path, data: bytes) -> None:
-    with replacing(path) as part:
-        part.write_bytes(data)

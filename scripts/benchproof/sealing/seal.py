@@ -99,12 +99,16 @@ def seal_text(folder: Path, values: Mapping[str, Any]) -> bytes:
     return form.text({**values, "files": {name: _entry(folder / name) for name in names(folder)}})
 
 
-def write_seal(folder: Path, values: Mapping[str, Any]) -> None:
-    """Write seal.json over everything in the folder, last; an older signature is not its."""
-    text = seal_text(folder, values)
+def write_seal(folder: Path, text: bytes, signature: bytes | None = None) -> None:
+    """Write seal.json, last, and before it the signature over it; an older signature is not its.
+
+    What is sealed counts as finished: a signature that came later might never come.
+    """
     (folder / SIGNATURE).unlink(missing_ok=True)
-    with replacing(folder / SEAL) as part:
-        part.write_bytes(text)
+    for name, data in ((SIGNATURE, signature), (SEAL, text)):
+        if data is not None:
+            with replacing(folder / name) as part:
+                part.write_bytes(data)
 
 
 def _entry(path: Path) -> dict[str, Any]:

@@ -276,10 +276,10 @@ def test_offline_says_what_it_would_need(bench: Bench, tmp_path: Path) -> None:
 def test_an_altered_table_is_said_to_be_altered(bench: Bench, tmp_path: Path) -> None:
     """Explained from a copy whose verdict was turned: the seal and the blobs both contradict it."""
     from benchproof import tables
-    from benchproof.sealing.seal import write_seal
+    from benchproof.sealing.seal import seal_text, write_seal
 
     folder = Path(shutil.copytree(bench.report.folder, tmp_path / explained.DAY))
-    write_seal(folder, {"complete": True})
+    write_seal(folder, seal_text(folder, {"complete": True}))
     rows = tables.read(folder / "runs.parquet", "runs")
     for row in rows:
         row["derived_passed"] = not row["derived_passed"]

@@ -102,4 +102,4 @@ def reseal(folder: Path, **changes: Any) -> None:
     """Seal a folder again, as a forger would, who can change all of it."""
     said = json.loads((folder / seal.SEAL).read_bytes())
     kept = {name: value for name, value in said.items() if name not in ("files", "this_file")}
-    seal.write_seal(folder, {**kept, **changes})
+    seal.write_seal(folder, seal.seal_text(folder, {**kept, **changes}))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from benchproof.outputs import replacing
 from benchproof.sealing import seal
 
 
@@ -15,7 +17,7 @@ def folder(results: Path, label: str, complete: object = True) -> Path:
     path = results / label
     path.mkdir(parents=True)
     (path / "pins.parquet").write_bytes(label.encode())
-    seal.write_seal(path, {"complete": complete, "label": label})
+    seal.write_seal(path, seal.seal_text(path, {"complete": complete, "label": label}))
     return path
 
 
@@ -40,13 +42,33 @@ def test_the_seal_lists_every_file_but_itself_and_logs(tmp_path: Path) -> None:
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_text(name)
     (path / "link").symlink_to("report.html")
-    seal.write_seal(path, {"complete": True})
+    seal.write_seal(path, seal.seal_text(path, {"complete": True}))
     files = seal.sealed(path)
     assert files == {
         name: sha256(name.encode()).hexdigest() for name in ("a/b.json", "logs.txt", "report.html")
     }
     assert list(files) == sorted(files)
     assert seal.digests(path) == files
+
+
+def test_the_signature_stands_before_the_seal_and_an_older_one_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is sealed counts as finished: a run that ends in between must not leave it unsigned."""
+    text = seal.seal_text(tmp_path, {"complete": True})
+    written: list[str] = []
+    whole = replacing
+
+    def noted(path: Path) -> AbstractContextManager[Path]:
+        written.append(path.name)
+        return whole(path)
+
+    monkeypatch.setattr(seal, "replacing", noted)
+    seal.write_seal(tmp_path, text, b"signed")
+    assert written == ["seal.json.sig", "seal.json"]
+    assert (tmp_path / "seal.json.sig").read_bytes() == b"signed"
+    seal.write_seal(tmp_path, text)
+    assert [path.name for path in tmp_path.iterdir()] == ["seal.json"]
 
 
 def test_the_same_folder_gives_the_same_seal(tmp_path: Path) -> None:
