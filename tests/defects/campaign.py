@@ -1,4 +1,4 @@
-"""All cases, one after another, and the page that they make: docs/audited.md."""
+"""All cases, one after another, and what they make: docs/audited.md, and its list of defects."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from defects.trial import ROOT, auditor
 
 Results = dict[str, Outcome]
 PAGE: Final = ROOT / "docs" / "audited.md"
+#: A line for each defect, and each sound change.
+LIST: Final = ROOT / "docs" / "audited_defects.md"
 #: What was seen before anything was mended, by kind: cases, seen, false alarms.
 FIRST: Final = Path(__file__).parent / "first.json"
 WHAT: Final = {
@@ -66,7 +68,7 @@ def counts(results: Mapping[str, Outcome]) -> dict[str, tuple[int, int, int]]:
 
 
 def row(case: Case, outcome: Outcome) -> str:
-    """Return a defect's row of the page."""
+    """Return a defect's row of the list."""
     where = ", ".join(f"`{_shown(pattern)}`" for pattern in case.seen)
     said = "yes" if outcome.found else "**no**"
     false = f", {len(outcome.false)} false" if outcome.false else ""
@@ -80,8 +82,13 @@ def _shown(pattern: str) -> str:
 
 
 def page(cases: Sequence[Case], results: Mapping[str, Outcome]) -> str:
-    """Return the page."""
-    parts = [_HEAD, _table(results), _misses(cases, results)]
+    """Return the page: the sums, and what is not seen."""
+    return "\n\n".join([_HEAD, _table(results), _misses(cases, results)]) + "\n"
+
+
+def listing(cases: Sequence[Case], results: Mapping[str, Outcome]) -> str:
+    """Return the list of all cases."""
+    parts = [_LIST_HEAD]
     for kind in KINDS[:-1]:
         rows = [row(case, results[name_of(case)]) for case in cases if case.kind == kind]
         head = (
@@ -92,6 +99,13 @@ def page(cases: Sequence[Case], results: Mapping[str, Outcome]) -> str:
     parts.append("## Sound changes\n\n" + "\n".join(f"- {text}" for text in sound))
     return "\n\n".join(parts) + "\n"
 
+
+_LIST_HEAD: Final = """<!-- made by python -m defects --write -->
+
+# Every planted defect
+
+What each must change, and whether that is seen: of these rows [audited.md](audited.md) has the sums. A place
+is a table or finding, then what it is about; `*` stands for any text, `{path}` for the evaluation's file."""
 
 _HEAD: Final = """<!-- made by python -m defects --write -->
 
@@ -107,7 +121,8 @@ The defects were written down before it was looked up what is checked; *at first
 the code as it stood then. Afterwards rules were written for what was missed, each with a defect of its own; a
 few stated places were put right where a table's own description says otherwise, or name the rule that is new.
 `PYTHONPATH=scripts:tests .venv/bin/python -m defects` (`make audited`) measures again, in minutes, and
-ends with 1 when something is seen less or accused more than here; a part of it runs with the tests."""
+ends with 1 when something is seen less or accused more than here; a part of it runs with the tests.
+[audited_defects.md](audited_defects.md) has a row for each defect."""
 
 
 def _table(results: Mapping[str, Outcome]) -> str:
@@ -140,7 +155,7 @@ def _misses(cases: Sequence[Case], results: Mapping[str, Outcome]) -> str:
 
 
 def told(text: str) -> dict[str, tuple[bool, int]]:
-    """Return what a page says of each defect, by kind and sentence: seen, and false alarms."""
+    """Return what the list says of each defect, by kind and sentence: seen, and false alarms."""
     found, kind = {}, ""
     for line in text.splitlines():
         if line.startswith("## "):
@@ -154,7 +169,7 @@ def told(text: str) -> dict[str, tuple[bool, int]]:
 
 
 def worse(cases: Iterable[Case], results: Mapping[str, Outcome], text: str) -> list[str]:
-    """Return what is seen less or accused more than a page says."""
+    """Return what is seen less or accused more than the list says."""
     known, found = told(text), []
     for case in cases:
         outcome = results[name_of(case)]
@@ -176,12 +191,12 @@ def show(cases: Iterable[Case], results: Mapping[str, Outcome]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure; returns 1 when something is worse than the committed page says."""
+    """Measure; returns 1 when something is worse than the committed list says."""
     parser = argparse.ArgumentParser(prog="python -m defects", description=__doc__)
     parser.add_argument("--only", choices=KINDS, help="cases of one kind")
     parser.add_argument("--seed", type=int, default=1, help="which file of a kind is hit")
     parser.add_argument(
-        "--write", action="store_true", help="write docs/audited.md (all kinds, seed 1)"
+        "--write", action="store_true", help="write docs/audited*.md (all kinds, seed 1)"
     )
     parser.add_argument(
         "--first", action="store_true", help="keep the counts as the first measurement"
@@ -199,8 +214,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         FIRST.write_text(json.dumps(counts(results), indent=1) + "\n")
     if given.write:
         PAGE.write_text(page(cases, results))
+        LIST.write_text(listing(cases, results))
         return 0
-    failed = worse(cases, results, PAGE.read_text()) if PAGE.exists() else []
+    failed = worse(cases, results, LIST.read_text()) if LIST.exists() else []
     for name in failed:
-        print(f"worse than {PAGE.name} says: {name}")
+        print(f"worse than {LIST.name} says: {name}")
     return 1 if failed else 0
