@@ -237,9 +237,10 @@ def _hash(file: BinaryIO, size: int) -> str:
 def _oddities(sealed: Mapping[str, Sealed], found: Mapping[str, Found]) -> Iterator[str]:
     """Say what is no change of a byte: a copy on another file system has other modes."""
     items = {name: found[name] for name in sealed}
-    special = [name for name, item in items.items() if item.mode & 0o7111]
-    if special:
-        yield f"modes are not sealed: {len(special)} files are executable (first: {special[0]})"
+    for bits, what in ((0o111, "executable"), (stat.S_ISUID | stat.S_ISGID, "set-id")):
+        special = [name for name, item in items.items() if item.mode & bits]
+        if special:
+            yield f"modes are not sealed: {len(special)} files are {what} (first: {special[0]})"
     linked = [name for name, item in items.items() if item.links > 1]
     if linked:
         yield f"{len(linked)} files have other names, by which they can be changed (first: {linked[0]})"

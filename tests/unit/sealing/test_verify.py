@@ -204,11 +204,13 @@ def test_what_was_done_to_the_files_is_named(
 def test_what_is_no_change_of_a_byte_is_said_and_fails_nothing(folder: Path) -> None:
     (folder / "logs" / "later.log").write_text("said later")
     (folder / "summary.md").chmod(0o755)
+    (folder / "swhids.txt").chmod(0o4644)
     os.link(folder / "report.html", folder.parent / "other")
     found = checks(folder)["files"]
     assert found.status == "ok"
     assert found.lines[1:] == (
         "modes are not sealed: 1 files are executable (first: summary.md)",
+        "modes are not sealed: 1 files are set-id (first: swhids.txt)",
         "1 files have other names, by which they can be changed (first: report.html)",
     )
 
