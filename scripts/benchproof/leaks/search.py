@@ -6,7 +6,6 @@ output goes nowhere, it can write no file and dump no core.
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
@@ -19,7 +18,9 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from benchproof.errors import BenchproofError, LeakError
+from benchproof import jsontext
+from benchproof.errors import BenchproofError, LeakError, Unreadable
+from benchproof.foreign import refuse_odd_pins
 from benchproof.leaks import proof, surfaces
 from benchproof.leaks.outcome import Outcome, parsed
 from benchproof.leaks.surfaces import Origin
@@ -159,13 +160,17 @@ def _pinned(folder: Path) -> list[tuple[RepoSpec, str]]:
     from benchproof.recorded import rows
 
     try:
-        family = json.loads((folder / "config.json").read_bytes())["family"]
+        family = jsontext.read_object(folder / "config.json")["family"]
         members = {member["repo"]: RepoSpec(**member) for member in family}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, Unreadable, KeyError, TypeError):
         raise BenchproofError(f"{folder}: its config.json can't be read; copy it again.") from None
+    tables = [folder / f"{name}.parquet" for name in ("reconciliation", "pins")]
+    if odd := [path.name for path in tables if not path.is_file()]:  # a pipe would be waited for
+        raise BenchproofError(f"{folder}: {odd[0]} is no file; copy it again.")
     try:
         unread = {r["repo"] for r in rows(folder, "reconciliation") if r["status"] == "not_read"}
-        pins = {row["repo"]: row["commit_sha"] for row in rows(folder, "pins") if row["commit_sha"]}
+        listed = refuse_odd_pins(rows(folder, "pins"), folder)
+        pins = {row["repo"]: row["commit_sha"] for row in listed if row["commit_sha"]}
     except (KeyError, TypeError):
         raise BenchproofError(f"{folder}: its tables lack columns; copy it again.") from None
     return [

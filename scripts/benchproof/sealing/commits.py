@@ -37,14 +37,22 @@ class UnreadableTable(Exception):
 
 
 def rows(folder: Path, name: str, columns: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yield some columns of a table's rows; raises UnreadableTable for whatever is no such table."""
+    """Yield some columns of a table's rows; raises UnreadableTable for whatever is no such table.
+
+    A column of another type than benchproof writes is none of its: no caller meets a list for a text.
+    """
     import pyarrow as pa
+
+    from benchproof.tables import SPECS
 
     try:
         with _opened(folder, name) as file:
             wanted = list(columns)
             if lacking := sorted({*wanted} - {*file.schema_arrow.names}):
                 raise UnreadableTable(f"{name}.parquet lacks the column {lacking[0]}")
+            told, known = file.schema_arrow, SPECS[name].schema
+            if odd := [c for c in wanted if told.field(c).type != known.field(c).type]:
+                raise UnreadableTable(f"{name}.parquet has another type in the column {odd[0]}")
             for batch in file.iter_batches(_AT_ONCE, columns=wanted, use_threads=False):
                 yield from batch.to_pylist()
     except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
@@ -106,12 +114,14 @@ def check_pins(
     return ok("commits", f"{len(there)} tables were made from {named or 'no commit'}")
 
 
-def check_trees(folder: Path, pinned: list[dict[str, Any]], unread: Mapping[str, str]) -> Check:
+def check_trees(folder: Path, pinned: list[dict[str, Any]]) -> Check:
     """Return whether the rows of each repository in the tree table hash to its pinned root tree."""
     trees = {row["repo"]: row["tree_sha"] for row in pinned if row["tree_sha"]}
     listed: dict[str, list[Entry]] = {repo: [] for repo in trees}
     faults = []
+    missing: list[str] = []
     try:
+        reasons = unread(folder)
         for row in rows(folder, "tree", ("repo", "path", "mode", "blob_sha")):
             if row["repo"] in listed:
                 path = objects.unquote_path(row["path"])
@@ -119,14 +129,16 @@ def check_trees(folder: Path, pinned: list[dict[str, Any]], unread: Mapping[str,
             else:
                 faults.append(f"tree.parquet lists a repository without a pin: {row['repo']}")
         for repo, entries in listed.items():
-            if (entries or repo not in unread) and objects.tree_id(entries) != trees[repo]:
+            if (entries or repo not in reasons) and objects.tree_id(entries) != trees[repo]:
                 faults.append(f"the {len(entries)} entries of {repo} are not those of its tree")
-    except (UnreadableTable, BenchproofError, ValueError, AttributeError, TypeError) as error:
+        missing = [repo for repo in reasons if repo in listed and not listed[repo]]
+    except UnreadableTable as error:
+        faults.append(str(error))
+    except (BenchproofError, ValueError, AttributeError, TypeError) as error:
         faults.append(f"tree.parquet: {error}")
     if faults:
         return failed("trees", faults)
     proven = [f"{len(entries):,} entries of {repo}" for repo, entries in listed.items() if entries]
-    missing = [repo for repo in unread if repo in listed and not listed[repo]]
     lines = [f"{', '.join(proven) or 'no entries'} hash to the pinned root trees"]
     if missing:
         lines.append(f"not read when the report was made, so without entries: {', '.join(missing)}")
@@ -134,11 +146,8 @@ def check_trees(folder: Path, pinned: list[dict[str, Any]], unread: Mapping[str,
 
 
 def unread(folder: Path) -> dict[str, str]:
-    """Return why repositories have no rows, by repository; nothing where reconciliation can't be read."""
-    try:
-        listed = list(rows(folder, "reconciliation", ("repo", "status", "reason")))
-    except UnreadableTable:
-        return {}
+    """Return why repositories have no rows, by repository; raises UnreadableTable."""
+    listed = rows(folder, "reconciliation", ("repo", "status", "reason"))
     return {row["repo"]: str(row["reason"]) for row in listed if row["status"] == "not_read"}
 
 

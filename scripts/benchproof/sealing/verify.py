@@ -99,7 +99,7 @@ def _past(folder: Path, means: Means) -> Iterator[Check]:
         yield failed("commits", ["pins names another commit than the folder"])
         return
     yield commits.check_pins(folder, pinned, None)
-    yield commits.check_trees(folder, pinned, commits.unread(folder))
+    yield commits.check_trees(folder, pinned)
     yield _history(pinned, means)
     yield _answers(folder, means, folder.name)
 
@@ -192,7 +192,7 @@ def _origin(folder: Path, read: form.Seal, means: Means) -> Iterator[Check]:
         return
     named = read.values.get("pins") if read.format == form.FORMAT else None
     yield commits.check_pins(folder, pinned, named)
-    yield commits.check_trees(folder, pinned, commits.unread(folder))
+    yield commits.check_trees(folder, pinned)
     yield _history(pinned, means)
     if commits.SWHIDS in read.files:
         yield _swhids(folder, pinned, merged)
@@ -263,7 +263,7 @@ def _crate(folder: Path, read: form.Seal) -> Check:
     data = _json(folder / crate.CRATE)
     try:
         listed = crate.listed(data if isinstance(data, dict) else {})
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return failed("crate", [f"{crate.CRATE} can't be read"])
     sealed = {crate.file_id(n): entry for n, entry in read.files.items() if n != crate.CRATE}
     wanted = {name: (entry.size, entry.sha256) for name, entry in sealed.items()}

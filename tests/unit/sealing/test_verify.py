@@ -18,12 +18,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchproof import cli, tables
-from benchproof.errors import SealError
+from benchproof.errors import BenchproofError, SealError
+from benchproof.leaks import search
 from benchproof.report import drifting
 from benchproof.sealing import crate, files, form, seal, swhid
 from benchproof.sealing.command import exit_code
 from benchproof.sealing.outcome import Check
 from benchproof.sealing.verify import Means, verify
+from benchproof.vault import Vault
 from conftest import ROOT
 from unit.sealing.folders import COMMIT, DAY, ENTRIES, REPOS, SHA, reseal, rows, settings, written
 
@@ -275,7 +277,7 @@ FORGED: dict[str, tuple[Callable[[Path], None], dict[str, str]]] = {
     ),
     "no table": (
         edited("tree.parquet", lambda data: b"PAR1" * 9),
-        {"trees": "tree.parquet: tree.parquet can't be read (ArrowInvalid)"},
+        {"trees": "tree.parquet can't be read (ArrowInvalid)"},
     ),
     "another SWHID": (
         edited("swhids.txt", lambda data: data.replace(b"swh:1:rev", b"swh:1:rel", 1)),
@@ -634,6 +636,55 @@ def test_a_table_without_its_columns_is_not_searched_for(folder: Path, tmp_path:
     found = checks(folder, vault=tmp_path / "vault")["answers"]
     assert found.status == "not checked"
     assert "its tables lack columns" in found.lines[0]
+
+
+def retyped(folder: Path, table: str, column: str, value: Any) -> None:
+    path = folder / f"{table}.parquet"
+    there = pq.read_table(path)
+    cells = pa.array([value] * len(there))
+    pq.write_table(there.set_column(there.schema.get_field_index(column), column, cells), path)
+
+
+@pytest.mark.parametrize("value", [["demo/one"], 5, b"demo/one", {"demo": "one"}], ids=repr)
+@pytest.mark.parametrize(
+    ("table", "column", "check"),
+    [
+        ("pins", "repo", "commits"),
+        ("pins", "commit_sha", "commits"),
+        ("reconciliation", "repo", "trees"),
+        ("reconciliation", "status", "trees"),
+        ("tree", "repo", "trees"),
+        ("tree", "mode", "trees"),
+    ],
+)
+def test_a_column_of_another_type_fails_a_check(
+    folder: Path, tmp_path: Path, table: str, column: str, check: str, value: Any
+) -> None:
+    """A forger's cells end in a verdict, with a vault at hand too, and not in an error."""
+    retyped(folder, table, column, value)
+    reseal(folder)
+    (tmp_path / "vault").mkdir()
+    told = f"{table}.parquet has another type in the column {column}"
+    assert failing(folder, vault=tmp_path / "vault")[check] == (told,)
+
+
+def test_a_seal_and_a_crate_of_other_types_end_in_a_verdict(folder: Path) -> None:
+    made = json.loads((folder / seal.SEAL).read_bytes())["made_by"]
+    (folder / crate.CRATE).write_text(
+        '{"@graph": [{"@id": "x", "@type": "File", "contentSize": 1e999}]}'
+    )
+    reseal(folder, made_by={**made, "versions": ["x"]})
+    found = checks(folder)
+    assert (found["code"].status, found["crate"].status) == ("failed", "failed")
+
+
+@pytest.mark.parametrize("name", ["config.json", "pins.parquet", "reconciliation.parquet"])
+def test_a_pipe_is_not_waited_for_by_the_search(folder: Path, tmp_path: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    (tmp_path / "vault").mkdir()
+    with pytest.raises(BenchproofError, match="copy it again"):
+        search.again(folder, Vault(tmp_path / "vault"))
 
 
 # -- the command --------------------------------------------------------------------------------------
