@@ -11,12 +11,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from benchproof import jsontext
 from benchproof.errors import BenchproofError, LeakError, Unreadable
@@ -28,6 +29,9 @@ from benchproof.sources.base import RepoSpec
 from benchproof.storage.frames import BadFrame, receive, send
 from benchproof.storage.sandbox import environment
 from benchproof.vault import Vault, private_folder
+
+#: Within these seconds a search has answered: the largest family takes minutes, on slow disks an hour.
+WAIT_S: Final = 12 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +86,30 @@ class Asked:
         }
 
 
-def search(asked: Asked, private: Path) -> Outcome:
+def search(asked: Asked, private: Path, wait_s: float = WAIT_S) -> Outcome:
     """Search in a process of its own; `private` is a folder of the vault where the proof is planted.
 
-    Raises LeakError when the process fails, or says anything but places and counts.
+    Raises LeakError when the process fails, takes longer than `wait_s`, or says anything but places and
+    counts.
     """
+    deadline = time.monotonic() + wait_s
     with tempfile.TemporaryDirectory(dir=private, ignore_cleanup_errors=True) as planted:
         proof.write(Path(planted))
         with _child() as sock:
-            send(sock, asked.message(Path(planted)))
+            sock.settimeout(wait_s)
             try:
-                message, _ = receive(sock)
+                send(sock, asked.message(Path(planted)))
+                message, _ = receive(sock, deadline)
+            except TimeoutError:
+                raise LeakError(
+                    f"the search for graded values had no answer after {wait_s / 3600:.3g} hours and was "
+                    "ended. Run again on a machine that is less busy, with vault and results on faster "
+                    "disks; when it takes as long again, report this as a defect."
+                ) from None
             except (EOFError, ConnectionError, BadFrame):
                 raise LeakError(
                     "the search for graded values ended without an answer, for lack of memory perhaps. "
-                    "Nothing was published; run again."
+                    "Run again where more is free."
                 ) from None
     return parsed(message, {surfaces.shown(source) for source in surfaces.sources(asked.tops())})
 
@@ -119,7 +132,6 @@ def _child() -> Iterator[socket.socket]:
         try:
             yield ours
         finally:
-            ours.close()
             child.kill()
             child.wait()
 
@@ -141,18 +153,35 @@ def again(
         tuple(pinned),
         tuple(links(vault, label or folder.name)),
         metadata=tuple(metadata),
+        said=tuple(places(_works(vault, folder, label or folder.name))),
     )
     return search(asked, private_folder(vault.root / "handover"))
 
 
 def links(vault: Vault, label: str) -> list[Path]:
     """Return the files of the vault in which signed URLs of a report may stand."""
-    if "/" in label or label in ("", ".", ".."):
+    if not _is_name(label):
         return []
-    handed = (vault.root / "handover").glob(f"*/{escape(label)}")
-    places = (vault.root / "observed" / label, *handed)
+    places = (vault.root / "observed" / label, *_handed(vault, label))
     found = (path for place in places for path in place.rglob("*.json*"))
     return sorted(path for path in found if path.is_file())
+
+
+def _works(vault: Vault, folder: Path, label: str) -> Iterator[Path]:
+    """Yield the places that runs of a report had in the vault, or one had whose results lie where the folder
+    does; of each also the folder that it renders into. A label that is no name of these says nothing.
+    """
+    for work in (*_handed(vault, label), vault.work(str(folder.parent), folder.name)):
+        yield from (work, work / "staging")
+
+
+def _handed(vault: Vault, label: str) -> list[Path]:
+    """Return the folders through which runs of a report handed over."""
+    return sorted((vault.root / "handover").glob(f"*/{escape(label)}")) if _is_name(label) else []
+
+
+def _is_name(label: str) -> bool:
+    return "/" not in label and label not in ("", ".", "..")
 
 
 def _pinned(folder: Path) -> list[tuple[RepoSpec, str]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +22,7 @@ from benchproof.leaks.forms import FORMS
 from benchproof.leaks.outcome import MASKED, Outcome, parsed
 from benchproof.leaks.surfaces import KINDS
 from benchproof.sources import content
-from benchproof.sources.base import Entry
+from benchproof.sources.base import Entry, RepoSpec
 from benchproof.sources.objects import object_id
 from benchproof.storage.sandbox import environment
 from benchproof.vault import Vault
@@ -91,6 +93,52 @@ def test_leaks_are_named_by_place_and_form(
     for text in (str(met.value), repr(found)):
         assert "Zq" not in text
         assert token not in text
+
+
+def test_a_run_may_say_its_own_places_whatever_the_answers_are(
+    made: tuple[Path, Vault], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when it was sealed: the folder that it ran in, and its places in the vault."""
+    here, log = tmp_path / ANSWER, made[0] / "logs" / "pin.log"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    log.parent.mkdir()
+    log.write_text(f"reads {Path.cwd()}/config.yaml\n")
+    try:
+        again(made).check()
+        monkeypatch.chdir(tmp_path)
+        assert again(made).n_hits == 1
+        work = made[1].root / "handover" / ANSWER / made[0].name
+        work.mkdir(parents=True)
+        again(made).check()
+        work.rmdir()
+        work.parent.rmdir()
+    finally:
+        log.unlink()
+        log.parent.rmdir()
+
+
+def test_a_search_that_hangs_is_ended(
+    made: tuple[Path, Vault], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its archive is a pipe that nobody writes into."""
+    started: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def noted(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        started.append(popen(*arguments, **options))
+        return started[-1]
+
+    vault, spec = Vault(tmp_path / "vault"), RepoSpec(REPO, "main", "evals", "runs")
+    vault.create()
+    archive = vault.content(REPO, COMMIT)
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(archive)
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    asked = search.Asked(made[0], vault, ((spec, COMMIT),))
+    with pytest.raises(LeakError, match=r"had no answer after .* hours and was ended\. Run again"):
+        search.search(asked, tmp_path, wait_s=2.0)
+    assert started[0].poll() == -signal.SIGKILL
 
 
 def test_without_the_content_nothing_is_said(made: tuple[Path, Vault], tmp_path: Path) -> None:
