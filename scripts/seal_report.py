@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from benchproof import job
+from benchproof.leaks.outcome import PUBLISHING
 from benchproof.leaks.search import Asked, links, places, search
 from benchproof.report.facts import gather
 from benchproof.sealing.finish import finish
@@ -21,7 +22,7 @@ def main(task: job.Job) -> None:
     key = read_json(Path(task.params.signing))["key"]
     # A program is started to sign with, and none otherwise.
     task.give_up_vault(staged, programs=key is not None)
-    found.check()
+    found.check(PUBLISHING)
     job.log.info(
         "searched %d surfaces for %d values in %d forms: none found",
         *(sum(found.surfaces.values()), found.needles, found.forms),

@@ -26,6 +26,36 @@ _COUNTS: Final = ("needles", "hits", "unsearchable")
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """What the caller of a search says when it is not clean.
+
+    `leaves` is what was searched, `means` what became of it, and the others what to do with files that
+    can't be decoded (`undecoded`) or hold a graded value (`found`).
+    """
+
+    leaves: str
+    means: str
+    undecoded: str
+    found: str
+
+
+#: Of a run's own files, before anybody has seen the report.
+PUBLISHING: Final = Words(
+    "would leave",
+    "The report was not written",
+    "delete them and run again",
+    "delete the files named here before anyone copies them, and report this as a defect",
+)
+#: Of files that may be somebody else's, and that were out before.
+VERIFYING: Final = Words(
+    "was searched",
+    "Nothing was changed",
+    "compare them with the report's source, or ask who made it for another copy",
+    "pass the files named here on to nobody, and tell who made the report",
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A secret at a place that leaves: the surface, and the kind and form it was found in."""
 
@@ -52,34 +82,32 @@ class Outcome:
     missed: frozenset[tuple[str, str]]
     forms: int = field(default=len(FORMS))
 
-    def check(self) -> None:
+    def check(self, words: Words) -> None:
         """Raise LeakError unless every form was proven on every kind that was met, all was searched, and
-        nothing found.
+        nothing found. `words` are its caller's.
         """
         if self.missed:
             kind, form = min(self.missed)
             raise LeakError(
                 f"the leak scan missed {len(self.missed)} of {len(self.planted)} planted values, such as "
-                f"{form} on {kind}. The report was not written; report this as a defect."
+                f"{form} on {kind}. {words.means}; report this as a defect."
             )
         whole = {(kind, form) for kind in self.met | _ALWAYS for form in FORMS}
         if whole - self.planted:
             kind, form = min(whole - self.planted)
             raise LeakError(
                 f"the leak scan is unexercised on {len(whole - self.planted)} forms, such as {form} on "
-                f"{kind}. The report was not written; a vault on a file system that the results could "
-                "lie on may help."
+                f"{kind}. {words.means}; a vault on a file system that the results could lie on may help."
             )
         if self.n_unsearchable:
             raise LeakError(
                 f"{self.n_unsearchable} files can't be decoded and so not searched: "
-                f"{_places(self.unsearchable)}. The report was not written; delete them and run again."
+                f"{_places(self.unsearchable)}. {words.means}; {words.undecoded}."
             )
         if self.n_hits:
             raise LeakError(
-                f"{self.n_hits} graded values stand in what would leave: {_places(self.hits)}. The report "
-                "was not written; delete the files named here before anyone copies them, and report this "
-                "as a defect."
+                f"{self.n_hits} graded values stand in what {words.leaves}: {_places(self.hits)}. "
+                f"{words.means}; {words.found}."
             )
 
     def sealed(self) -> dict[str, Any]:

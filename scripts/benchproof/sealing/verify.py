@@ -20,6 +20,7 @@ from benchproof.config import AS_OF
 from benchproof.errors import BenchproofError, LeakError, SealError, Unreadable, VaultError
 from benchproof.foreign import is_repository
 from benchproof.leaks import search
+from benchproof.leaks.outcome import VERIFYING
 from benchproof.outputs import DATA, DATED, TABLES, folder_label
 from benchproof.recorded import CONTENT_KEYS
 from benchproof.sealing import chain, commits, crate, files, form, seal, signature
@@ -34,7 +35,9 @@ _NO_SEAL: Final = "seal.json is not here: this report was not finished, or its s
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What is at hand to check with: each is optional. `defaults` is a whole configuration."""
+    """What is at hand to check with: each is optional. `defaults` is a whole configuration, `metadata` are
+    folders of Snakemake's that are searched with the report.
+    """
 
     defaults: Mapping[str, Any]
     vault: Path | None = None
@@ -288,11 +291,13 @@ def _answers(folder: Path, means: Means, label: str) -> Check:
         why_not = "the vault lacks the content of a commit that the report is pinned to"
         return unchecked("answers", why_not, asked=means.vault_asked)
     try:
-        found.check()
+        found.check(VERIFYING)
     except LeakError as error:
         return failed("answers", [str(error)])
     searched = sum(found.surfaces.values())
-    return ok("answers", f"{searched} surfaces searched for {found.needles} values: none is there")
+    more = f", and {len(means.metadata)} folders of Snakemake's," if means.metadata else ""
+    told = f"{searched} surfaces{more} searched for {found.needles} values: none is there"
+    return ok("answers", told)
 
 
 def _json(path: Path) -> Any:

@@ -19,7 +19,7 @@ from benchproof.errors import LeakError
 from benchproof.inventory.repository import not_read
 from benchproof.leaks import search
 from benchproof.leaks.forms import FORMS
-from benchproof.leaks.outcome import MASKED, Outcome, parsed
+from benchproof.leaks.outcome import MASKED, PUBLISHING, VERIFYING, Outcome, parsed
 from benchproof.leaks.surfaces import KINDS
 from benchproof.sources import content
 from benchproof.sources.base import Entry, RepoSpec
@@ -59,7 +59,7 @@ def again(made: tuple[Path, Vault]) -> Outcome:
 
 def test_a_clean_report_is_clean_and_the_same_each_time(made: tuple[Path, Vault]) -> None:
     found = again(made)
-    found.check()
+    found.check(PUBLISHING)
     assert found.sealed() == again(made).sealed()
     assert found.sealed()["hits"] == 0
     assert found.needles >= 2
@@ -89,10 +89,19 @@ def test_leaks_are_named_by_place_and_form(
     said = {hit.surface for hit in found.hits}
     assert said == {MASKED, *(str(made[0] / name) for name in list(leaks)[:-1])}
     with pytest.raises(LeakError, match="graded values stand in what would leave: ") as met:
-        found.check()
+        found.check(PUBLISHING)
     for text in (str(met.value), repr(found)):
         assert "Zq" not in text
         assert token not in text
+
+
+def test_records_of_snakemake_are_searched_with_a_finished_report(
+    made: tuple[Path, Vault], tmp_path: Path
+) -> None:
+    (tmp_path / "cnVsZQ==").write_text(json.dumps({"log": ANSWER}))
+    found = search.again(*made, [tmp_path])
+    assert found is not None
+    assert {hit.surface for hit in found.hits} == {str(tmp_path / "cnVsZQ==")}
 
 
 def test_a_run_may_say_its_own_places_whatever_the_answers_are(
@@ -105,12 +114,12 @@ def test_a_run_may_say_its_own_places_whatever_the_answers_are(
     log.parent.mkdir()
     log.write_text(f"reads {Path.cwd()}/config.yaml\n")
     try:
-        again(made).check()
+        again(made).check(PUBLISHING)
         monkeypatch.chdir(tmp_path)
         assert again(made).n_hits == 1
         work = made[1].root / "handover" / ANSWER / made[0].name
         work.mkdir(parents=True)
-        again(made).check()
+        again(made).check(PUBLISHING)
         work.rmdir()
         work.parent.rmdir()
     finally:
@@ -170,7 +179,7 @@ def message(**changes: Any) -> dict[str, Any]:
 
 
 def test_an_honest_message_is_believed() -> None:
-    parsed(message(), set()).check()
+    parsed(message(), set()).check(PUBLISHING)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +236,26 @@ def test_what_is_not_proven_or_not_clean_stops_the_report(
     changes: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(LeakError, match=said):
-        parsed(message(**changes), {"a"}).check()
+        parsed(message(**changes), {"a"}).check(PUBLISHING)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"missed": [["log", "gzip"]]},
+        {"planted": [["log", "gzip"]]},
+        {"unsearchable": [["a", "log", ""]], "n_unsearchable": 1},
+        {"hits": [["a", "log", "hex"]], "n_hits": 1},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_who_verifies_is_not_told_to_delete_or_publish(changes: dict[str, Any]) -> None:
+    """The files may be somebody else's, and nothing would have been written."""
+    with pytest.raises(LeakError) as met:
+        parsed(message(**changes), {"a"}).check(VERIFYING)
+    for word in ("delete", "was not written", "run again", "would leave"):
+        assert word not in str(met.value)
+    assert "Nothing was changed; " in str(met.value)
 
 
 def test_the_searching_process_writes_nothing(tmp_path: Path) -> None:
