@@ -54,6 +54,10 @@ DATA: Final = ("handles", "runnable", "objects", "contents", "files")
 CONTENT: Final = tuple(
     name for name in TABLES if name not in (*DATA, "claims", "data_findings", "traffic")
 )
+#: Snakemake's own folders that keep what rules were told and said, where it runs.
+ENGINE: Final = tuple(
+    f".snakemake/{name}" for name in ("log", "metadata", "incomplete", "slurm_logs")
+)
 #: Statuses of rows that were not learnt: a second run on the same date asks for these again.
 OPEN: Final = ("unknown", "throttled", "stalled")
 #: The line of a log that is repeated as the last word of a failed run, and how it begins.

@@ -24,6 +24,7 @@ from benchproof.lease import Lease
 from benchproof.outputs import (
     CONTENT,
     DATA,
+    ENGINE,
     ERROR,
     TABLES,
     comparison_label,
@@ -145,7 +146,7 @@ class Audit:
     @property
     def metadata_folders(self) -> list[str]:
         """Snakemake's own folders that keep what rules were told and said."""
-        return [f".snakemake/{name}" for name in ("log", "metadata", "incomplete", "slurm_logs")]
+        return list(ENGINE)
 
     def handover(self, name: str) -> str:
         """Return the path of a file inside the vault through which jobs of this report hand over."""

@@ -13,6 +13,7 @@ from typing import Final
 
 from benchproof.config import Config
 from benchproof.errors import BenchproofError, ConfigError
+from benchproof.outputs import ENGINE
 from benchproof.printable import printable
 from benchproof.sealing.outcome import Check
 from benchproof.sealing.verify import Means, verify
@@ -66,6 +67,7 @@ def run(options: argparse.Namespace, audit: Config) -> int:
         must_be_signed=options.require_signature,
         digest=options.digest,
         vault_asked=options.vault is not None,
+        metadata=_metadata(folder, Path(audit.results)),
     )
     if options.alone:  # called from Python, the process is somebody else's
         _limit_memory()
@@ -95,6 +97,13 @@ def _folder(named: str, results: Path) -> Path:
         if path.is_dir():
             return path.resolve() if path.is_symlink() or path.name in ("", "..") else path
     raise BenchproofError(f"{printable(named)}: no folder of a report, here or in {results}.")
+
+
+def _metadata(folder: Path, results: Path) -> tuple[Path, ...]:
+    """Return Snakemake's folders here, when a report lies in the results that are made here."""
+    if not folder.resolve().is_relative_to(results.resolve()):
+        return ()
+    return tuple(path for path in map(Path, ENGINE) if path.is_dir())
 
 
 def _told(check: Check) -> str:

@@ -21,7 +21,7 @@ from benchproof import cli, tables
 from benchproof.errors import BenchproofError, SealError
 from benchproof.leaks import search
 from benchproof.report import drifting
-from benchproof.sealing import crate, files, form, seal, swhid
+from benchproof.sealing import command, crate, files, form, seal, swhid
 from benchproof.sealing.command import exit_code
 from benchproof.sealing.outcome import Check
 from benchproof.sealing.verify import Means, verify
@@ -725,6 +725,27 @@ def test_the_command_says_a_line_a_check_and_ends_as_they_do(
     assert done.returncode == 1
     found = {item["name"]: item for item in map(json.loads, done.stdout.splitlines())}
     assert found["files"]["status"] == "failed"
+
+
+def test_records_of_snakemake_are_searched_of_reports_that_are_made_here(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that are there, of a report in the configured results; a copy elsewhere has none."""
+    monkeypatch.chdir(tmp_path)
+    given: list[Means] = []
+
+    def noted(_: Path, means: Means) -> list[Check]:
+        given.append(means)
+        return []
+
+    monkeypatch.setattr(command, "verify", noted)
+    for name in ("log", "metadata", "locks"):
+        (tmp_path / ".snakemake" / name).mkdir(parents=True)
+    elsewhere = shutil.copytree(folder, tmp_path / "elsewhere" / DAY)
+    for asked in (DAY, str(folder), str(elsewhere)):
+        assert cli.main(["verify", asked]) == 0
+    here = (Path(".snakemake/log"), Path(".snakemake/metadata"))
+    assert [means.metadata for means in given] == [here, here, ()]
 
 
 def test_exit_codes_put_a_failure_first() -> None:
