@@ -28,10 +28,11 @@ _REVERSED: Final = 9
 _BLOCK: Final = 16384
 _SPACES: Final = re.compile(rb"[\s\x00+]+")
 _WORD: Final = re.compile(rb"[0-9a-z_\x80-\xff]")
+_UNDERSCORE: Final = ord("_")
 _GOES_ON: Final = re.compile(rb"\.(?!0+(?![0-9a-z_]))[0-9]")
 #: What may stand between a key and its value, and what of it says that they belong together.
 _BETWEEN: Final = re.compile(
-    rb"[\"'\\\])} \t]{0,8}(?:->|=>|[:=!<>]=|[:=|\t\x1d\x1f]|(?<=[\"']), ?|,(?! ))[\"'\[({ \t+-]{0,8}\Z"
+    rb"[\"'`*_\\\])} \t]{0,8}(?:->|=>|[:=!<>]=|[:=|\t\x1d\x1f]|(?<=[\"']), ?|,(?! ))[\"'`*_\[({ \t+-]{0,8}\Z"
 )
 
 
@@ -155,7 +156,12 @@ def _judged(needle: _Needle, view: View, start: int) -> str | None:
     data = view.folded
     begin, end = view.place(start), view.place(start + len(needle.squeezed) - 1) + 1
     glued = needle.long and (view.inside or len(needle.squeezed) >= _GLUED)
-    if not glued and (_inside_word(data, begin - 1, begin) or _inside_word(data, end, end - 1)):
+    left, right = begin - 1, end
+    if (
+        needle.secret.kind != "number"
+    ):  # of which _12 is a part of a name, and _12_ none: numbers.py
+        left, right = _past_emphasis(data, left, -1), _past_emphasis(data, right, 1)
+    if not glued and (_inside_word(data, left, begin) or _inside_word(data, right, end - 1)):
         return None
     if needle.key:
         cut = view.place(start + needle.key)
@@ -168,6 +174,13 @@ def _judged(needle: _Needle, view: View, start: int) -> str | None:
     if span in needle.gapped:
         return "plain" if view.plain else "escaped"
     return "split" if needle.long else None
+
+
+def _past_emphasis(data: bytes, at: int, step: int) -> int:
+    """Return where a text ends outside of underscores: _value_ is emphasis, and a name goes on behind one."""
+    while 0 <= at < len(data) and data[at] == _UNDERSCORE:
+        at += step
+    return at
 
 
 def _inside_word(data: bytes, outside: int, inside: int) -> bool:

@@ -16,6 +16,10 @@ _NUMBER: Final = re.compile(
 _MEASURED: Final = re.compile(
     rb"[0-9](?<![0-9a-z_.\x80-\xff][0-9])[0-9]*\.[0-9]+(?=[a-z\x80-\xff])(?!e[+-]?[0-9])"
 )
+#: A number that is emphasised, as _12_ in Markdown; with one underscore it is part of a name.
+_EMPHASISED: Final = re.compile(
+    rb"_(?<![0-9a-z_\x80-\xff]_)_{0,2}([0-9][0-9.,' e+-]{2,40}%?)_{1,3}(?![0-9a-z_\x80-\xff])"
+)
 _PARTS: Final = re.compile(rb"([0-9]+(?:[^0-9e%]+[0-9]+)*)(?:e([+-]?[0-9]+))?")
 _GROUPS: Final = re.compile(rb"[0-9]{1,3}([^0-9]+)[0-9]{3}(?:\1[0-9]{3})*")
 #: Shorter ones are common and never searched for by themselves.
@@ -24,7 +28,8 @@ _SHORTEST: Final = 5
 
 def numbers(data: bytes) -> Iterator[bytes]:
     """Yield the normal form of each distinct number of a folded text that is long enough to be rare."""
-    for token in {*_NUMBER.findall(data), *_MEASURED.findall(data)}:
+    emphasised = b"\n".join(_EMPHASISED.findall(data))
+    for token in {*_NUMBER.findall(data), *_MEASURED.findall(data), *_NUMBER.findall(emphasised)}:
         if len(token) >= _SHORTEST:
             yield from readings(token)
 

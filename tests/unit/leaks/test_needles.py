@@ -232,3 +232,35 @@ def test_a_measure_inside_another_is_no_hit(said: str) -> None:
 )
 def test_a_key_leads_to_its_value_by_signs_that_are_not_ascii(said: str) -> None:
     assert Needles([Secret("beside", "42", "zq_field")]).found(said.encode())
+
+
+@pytest.mark.parametrize(
+    "said", ["_{}_", "__{}__", "x _{}_ y", "*_{}_*", "**_{}_**", "_{}_.", "(_{}_)", "***{}***"]
+)
+@pytest.mark.parametrize("value", ["zqplant", "zq planted", "zq_plant", "zqplantedplanted"])
+def test_emphasis_is_no_part_of_a_word(value: str, said: str) -> None:
+    assert texts(value).found(said.format(value).encode())
+    assert texts(value).found(said.format(value).upper().encode())
+
+
+@pytest.mark.parametrize("said", ["n_{}", "{}_n", "n_{}_n", "n__{}__n", "n__{}"])
+def test_a_word_of_a_name_is_no_hit(said: str) -> None:
+    assert not texts("zqplant").found(said.format("zqplant").encode())
+
+
+@pytest.mark.parametrize("said", ["_{}_", "__{}__", "x ___{}___ y"])
+@pytest.mark.parametrize("number", ["84619.3752", "84,619.3752", "8.46193752e4"])
+def test_a_number_with_emphasis_is_found(number: str, said: str) -> None:
+    assert numbers("84619.3752").found(said.format(number).encode())
+
+
+@pytest.mark.parametrize("said", ["n_{}_", "_{}_n", "_{}", "{}_"])
+def test_a_number_of_a_name_is_no_hit(said: str) -> None:
+    assert not numbers("84619.3752").found(said.format("84619.3752").encode())
+
+
+@pytest.mark.parametrize(
+    "said", ["_zq_field_: _42_", "**zq_field**: 42", "`zq_field`: `42`", "**zq_field:** 42"]
+)
+def test_a_key_and_its_value_may_be_emphasised(said: str) -> None:
+    assert Needles([Secret("beside", "42", "zq_field")]).found(said.encode())
