@@ -1,7 +1,8 @@
 """The secrets of a run: what its repositories grade by and recorded, and what opens its objects.
 
-A value is none when it is public anyway: it stands in a prompt, an id, a path, in what the run says
-whatever the answers are, or among the words of this program and of its engine.
+A value is none when it is public anyway: tables project it, it stands in what the run says whatever the
+answers are, or among the words of this program and of its engine. Prompts make public what their own
+repository grades by, and nothing of another one: tables hold no prompt.
 """
 
 from __future__ import annotations
@@ -20,11 +21,19 @@ from benchproof import jsontext
 from benchproof.errors import Unreadable
 from benchproof.grading.registry import NAMED_ONLY, PUBLISHED
 from benchproof.inventory import layout
+from benchproof.inventory.evaluations import graders
+from benchproof.inventory.lint.template import template_of
 from benchproof.inventory.repository import Repository
 from benchproof.leaks.needles import Needles, View
 from benchproof.leaks.secrets import MIN_TEXT, Secret, secrets, tokens
 
-_GRADED: Final = ("grader", "graders", "canary", "notes")
+#: What of an evaluation is projected or says how it is run; everything else in it is secret. `task` is the
+#: prompt, and public in its own repository.
+_PROJECTED: Final = ("id", "data_node", "schema_version", "version")
+_PROMPT: Final = "task"
+#: Below these, texts are values; everywhere else they may be prose.
+_ANSWERS: Final = ("grader", "graders", "canary")
+_ABOUT: Final = ("task", "kit", "time_horizon", "eval_type", "timeout_s", "version")
 #: This program's own text: a value that stands in it proves nothing where it is found.
 _OWN: Final = Path(__file__).resolve().parents[2]
 _TEXTS: Final = (".py", ".j2", ".js", ".css")
@@ -41,16 +50,23 @@ class Gathered:
     public: list[str] = field(default_factory=list)
 
     def add(self, repository: Repository) -> None:
-        """Gather from a repository: graders, canaries, notes, answers, metrics, reasoning."""
+        """Gather from a repository: all that isn't projected of its evaluations, and what was recorded."""
         common = own_words()
+        found, prompts = set(_of_runs(repository, common)), list[str]()
         self.public.append("\n".join(map(layout.text_path, repository.content.listing())))
         for item in repository.evaluations:
-            if isinstance(item.value, dict):
-                for key in _GRADED:
-                    self.secrets.update(secrets(key, item.value.get(key), common))
-                rest = {k: v for k, v in item.value.items() if k not in _GRADED}
-                self.public += [json.dumps(rest, ensure_ascii=False), *_strings(rest)]
-        self.secrets.update(_of_runs(repository, common))
+            parts = split(item.value)
+            prompts.append(parts.prompt)
+            self.public += [json.dumps(parts.public, ensure_ascii=False), *_strings(parts.public)]
+            self.public.append("\n".join(_projected_names(item.value, parts.prompt)))
+            for key, value in parts.secret:
+                found.update(secrets(key, value, common))
+                if key not in _ANSWERS:  # a solution is told in sentences, whatever it is called
+                    found.update(secrets("notes", value, common))
+        made = Needles(found)
+        for prompt in dict.fromkeys(prompts):
+            made.drop(View(prompt))
+        self.secrets.update(made.left())
 
     def needles(self, others: Iterable[Secret] = ()) -> Needles:
         """Return what is searched for: the secrets that are not public, and others whatever they are."""
@@ -60,6 +76,51 @@ class Gathered:
             made.drop(View(text), kept)
         made.drop(_own_view(), kept)
         return made
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """An evaluation by who may read it: what is projected, the prompt, and the rest by its keys."""
+
+    public: dict[str, Any]
+    prompt: str
+    secret: list[tuple[str, Any]]
+
+
+def split(value: Any) -> Parts:
+    """Return an evaluation in parts. What is of another shape than tables project is secret."""
+    if not isinstance(value, dict):
+        return Parts({}, "", [("evaluation", value)])
+    prompt = value.get(_PROMPT)
+    about = value.get("metadata")
+    shaped = about if isinstance(about, dict) else {}
+    public = {key: value[key] for key in _PROJECTED if key in value and _flat(value[key])}
+    known = {key: shaped[key] for key in _ABOUT if key in shaped and _flat(shaped[key])}
+    rest = {key: held for key, held in value.items() if key not in (*public, "metadata")}
+    if isinstance(prompt, str):
+        del rest[_PROMPT]
+    hidden = {k: v for k, v in shaped.items() if k not in known} if about is shaped else about
+    return Parts(
+        {**public, "metadata": known},
+        prompt if isinstance(prompt, str) else "",
+        [*rest.items(), ("metadata", hidden)],
+    )
+
+
+def _flat(value: Any) -> bool:
+    """True for a text, a whole number, or a list of texts, as handles are."""
+    listed = value if isinstance(value, list) else [value]
+    return all(isinstance(item, str) for item in listed) or type(value) is int
+
+
+def _projected_names(value: Any, prompt: str) -> Iterator[str]:
+    """Yield the names of fields that tables and findings say: those graded by and those asked for."""
+    template = template_of(prompt)
+    yield from template.fields if template else ()
+    for item in graders(value) if isinstance(value, dict) else ():
+        config = item.config if isinstance(item.config, dict) else {}
+        for key in ("tolerances", "ground_truth"):
+            yield from config[key] if isinstance(config.get(key), dict) else ()
 
 
 def harvest(repository: Repository, told: Iterable[str] = ()) -> set[Secret]:

@@ -11,7 +11,7 @@ import pytest
 from benchproof import findings, tables
 from benchproof.inventory.repository import Repository
 from benchproof.journal import Journal
-from benchproof.leaks.harvest import harvest, of_links
+from benchproof.leaks.harvest import Gathered, harvest, of_links
 from benchproof.leaks.secrets import Secret
 from benchproof.report.dictionary import REASONS, STATUSES
 from benchproof.sources.base import RepoSpec
@@ -173,7 +173,7 @@ def test_an_answer_nested_as_deep_as_json_may_be_stops_nothing() -> None:
     levels: list[Any] = [deep, public]
     for _ in range(150):
         levels = [[item] for item in levels]
-    assert harvested({"extra": levels[1]}, result(levels)) == {"Zq label"}
+    assert harvested({"task": public}, result(levels)) == {"Zq label"}
 
 
 @pytest.mark.parametrize(
@@ -215,3 +215,64 @@ def test_the_secret_parts_of_signed_urls_are_searched_for(tmp_path: Path) -> Non
     book.add("latch://1.node", {"url": f"https://storage.test/bucket/key.h5ad?{query}"})
     found = {item.value for item in of_links([book.path, tmp_path / "none"])}
     assert found == {"abcdef0123", "TOKENTOKEN"}
+
+
+@pytest.mark.parametrize(
+    "evaluation",
+    [
+        {"solution": "Zq hidden"},
+        {"rubric": [{"points": "Zq hidden"}]},
+        {"answer": {"zq_field": "Zq hidden"}},
+        {"metadata": {"task": "qc", "ground_truth": "Zq hidden"}},
+        {"metadata": {"kit": {"truth": "Zq hidden"}}},
+        {"metadata": ["Zq hidden"]},
+        {"data_node": {"truth": "Zq hidden"}},
+        {"task": ["Zq hidden"]},
+        {"id": {"truth": "Zq hidden"}},
+    ],
+    ids=repr,
+)
+def test_what_is_not_projected_is_secret_whatever_it_is_called(evaluation: dict[str, Any]) -> None:
+    """An upstream may rename its answers; only a known place of a known shape is public."""
+    assert "Zq hidden" in harvested(evaluation)
+    assert "Zq hidden" in harvested(evaluation, result("Zq hidden"))
+
+
+def test_a_solution_is_searched_for_sentence_by_sentence() -> None:
+    assert LONG in harvested({"solution": f"First do this. {LONG} Then the other thing."})
+
+
+def test_what_tables_project_is_no_secret() -> None:
+    about = {"task": "zq_task", "kit": "zq_kit", "time_horizon": "zq_long", "eval_type": "zq_type"}
+    evaluation = {"metadata": about, **grader(ground_truth=[*about.values(), "latch://1.node"])}
+    assert harvested(evaluation) == set()
+
+
+def gathered(first: dict[str, Any], second: dict[str, Any]) -> set[str]:
+    """Return what is searched for by itself over two repositories of one evaluation each."""
+    found = Gathered()
+    for number, evaluation in enumerate((first, second)):
+        data = json.dumps({"id": f"n{number}", "metadata": {}, **evaluation}).encode()
+        found.add(repository({f"evals/t/n{number}.json": data}))
+    return {item.value for item in found.needles().left() if item.kind == "text"}
+
+
+def test_a_prompt_makes_nothing_of_another_repository_public() -> None:
+    """Tables hold no prompt, so that no honest row says its text."""
+    asked, secret = {"task": "Is it Zq label?"}, grader(ground_truth=["Zq label"])
+    assert gathered(asked, secret) == gathered(secret, asked) == {"Zq label"}
+    assert gathered({**asked, **secret}, {"task": "x"}) == set()
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"metadata": {"kit": "zq_label"}},
+        {"task": 'Say <EVAL_ANSWER>{"zq_label": 1}</EVAL_ANSWER>.'},
+        grader(tolerances={"zq_label": {"value": 1}}),
+    ],
+    ids=repr,
+)
+def test_what_rows_of_one_repository_say_is_no_secret_of_another(shown: dict[str, Any]) -> None:
+    """The tables of both lie in one folder: an alarm there would stop honest reports for good."""
+    assert gathered(shown, grader(ground_truth=["zq_label"])) == set()
