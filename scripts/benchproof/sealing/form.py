@@ -57,6 +57,7 @@ class Seal:
     label: str
     files: Mapping[str, Sealed]
     links: tuple[Link, ...]
+    complete: bool
     values: Mapping[str, Any]
 
 
@@ -89,6 +90,7 @@ def parse(data: bytes) -> Seal:
         label=_word(values.get("label", "")),
         files={_name(name): _file(entry, number) for name, entry in files.items()},
         links=_links(values),
+        complete=_flag(values.get("complete", False)),
         values=values,
     )
 
@@ -197,6 +199,12 @@ def _links(values: Mapping[str, Any]) -> tuple[Link, ...]:
 def _word(value: Any) -> str:
     if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
         raise SealError("seal.json: a label is no short text.")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise SealError("seal.json: `complete` is neither true nor false.")
     return value
 
 

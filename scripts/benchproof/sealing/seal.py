@@ -26,7 +26,7 @@ _OWN: Final = (SEAL, SIGNATURE)
 def is_complete(folder: Path) -> bool:
     """True when a folder holds a sealed report in which nothing stayed unknown."""
     try:
-        return bool(jsontext.read_object(folder / SEAL)["complete"])
+        return jsontext.read_object(folder / SEAL)["complete"] is True
     except (OSError, Unreadable, KeyError):
         return False
 

@@ -129,7 +129,7 @@ def _sealed(folder: Path, data: bytes, expected: str | None) -> tuple[form.Seal 
         return read, ok(
             "seal", f"sealed by an earlier version: nothing proves seal.json itself ({digest})"
         )
-    whole = "" if read.values.get("complete") else ", incomplete: something stayed unknown"
+    whole = "" if read.complete else ", incomplete: something stayed unknown"
     told = "" if expected else "; compare it with the one that was published"
     return read, ok("seal", f"{read.kind} {read.label}{whole}", f"sha256 {digest}{told}")
 

@@ -30,6 +30,8 @@ def test_a_seal_is_json_that_says_what_it_was_given() -> None:
     assert form.own_fault(data) is None
     read = form.parse(data)
     assert (read.format, read.kind, read.label) == (2, "report", "2026-01-15")
+    assert read.complete
+    assert not form.parse(form.text({**VALUES, "complete": False})).complete
     assert read.links == (form.Link("2026-01-08", "b" * 64),)
     assert read.files["table0.parquet"].size == 3
 
@@ -68,6 +70,7 @@ def changed(**values: Any) -> bytes:
     return json.dumps({"format": 2, **VALUES, **values}).encode()
 
 
+_NO_FLAGS: tuple[Any, ...] = ("x", "", [], ["x"], {}, 1, 0, None)
 HOSTILE = {
     "no json": b"{",
     "a list": b"[]",
@@ -96,6 +99,7 @@ HOSTILE = {
     "escape in a label": changed(label="\x1b[2J"),
     "previous": changed(previous="2026-01-08"),
     "previous without digest": changed(previous={"label": "2026-01-08"}),
+    **{f"complete is {value!r}": changed(complete=value) for value in _NO_FLAGS},
     "three compared": changed(compared=[None, None, None]),
 }
 
