@@ -33,6 +33,7 @@ def main(task: job.Job) -> None:
         audit,
         complete=gather(folder, audit, results).complete,
         scan=found.sealed(),
+        read=found.read,
         key=key,
     )
 

@@ -22,6 +22,7 @@ MOST: Final = 100
 #: What stands for a place whose own name holds a secret.
 MASKED: Final = "a place whose name holds one too"
 _FAILED: Final = re.compile(r"[A-Za-z]{1,60} at [\w.-]{1,80}:\d{1,6}")
+_MARK: Final = re.compile(r"[0-9a-f]{64}")
 _COUNTS: Final = ("needles", "hits", "unsearchable")
 
 
@@ -69,6 +70,7 @@ class Outcome:
 
     `hits` and `unsearchable` name at most `MOST` places, `n_hits` and `n_unsearchable` count all.
     `surfaces` counts documents by kind in what is sealed; `met` are the kinds of all that was searched.
+    `read` holds a mark of each file of the report as it was searched.
     """
 
     hits: tuple[Hit, ...]
@@ -80,6 +82,7 @@ class Outcome:
     met: frozenset[str]
     planted: frozenset[tuple[str, str]]
     missed: frozenset[tuple[str, str]]
+    read: frozenset[str]
     forms: int = field(default=len(FORMS))
 
     def check(self, words: Words) -> None:
@@ -146,6 +149,7 @@ def parsed(message: Mapping[str, Any], places: Container[str]) -> Outcome:
             frozenset(_of(kind, KINDS) for kind in message["met"]),
             _pairs(message["planted"]),
             _pairs(message["missed"]),
+            frozenset(map(_mark, message["read"])),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         raise LeakError(
@@ -169,6 +173,12 @@ def _of(word: Any, words: Container[str]) -> str:
     if not isinstance(word, str) or word not in words:
         raise ValueError
     return word
+
+
+def _mark(said: Any) -> str:
+    if not isinstance(said, str) or not _MARK.fullmatch(said):
+        raise ValueError
+    return said
 
 
 def _count(number: Any) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 from benchproof.leaks import surfaces
@@ -19,17 +20,24 @@ class Scanned:
 
     `counts` are the documents by kind of the sources that are sealed, by their place in the report: one
     that will be replaced counts as what replaces it. `met` are the kinds of all sources.
+    `read` are the marks of the sealed files as they were searched: `mark`.
     """
 
     hits: list[tuple[Source, str, str]] = field(default_factory=list)
     unsearchable: list[tuple[Source, str]] = field(default_factory=list)
     counts: dict[Path, Counter[str]] = field(default_factory=dict)
     met: set[str] = field(default_factory=set)
+    read: set[str] = field(default_factory=set)
 
     @property
     def kinds(self) -> Counter[str]:
         """Documents by kind in what is sealed."""
         return sum(self.counts.values(), Counter())
+
+
+def mark(name: str, digest: str) -> str:
+    """Return what stands for a file of a report, by its relative path and the sha256 hex of its bytes."""
+    return sha256(f"{digest} {name}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def scan(needles: Needles, sources: Iterable[Source]) -> Scanned:
@@ -40,6 +48,8 @@ def scan(needles: Needles, sources: Iterable[Source]) -> Scanned:
         try:
             for kind, data in surfaces.documents(source):
                 met[kind] += 1
+                if source.counted and kind in surfaces.WHOLE:
+                    made.read.add(mark(source.inside.as_posix(), sha256(data).hexdigest()))
                 forms = {form for form, _ in needles.found(data)}
                 made.hits += [(source, kind, form) for form in sorted(forms)]
         except Unsearchable as error:

@@ -65,11 +65,13 @@ class Asked:
         timelines and their pages.
         """
         results, label = self.folder.parent, self.folder.name
+        yield from filter(surfaces.closed, (results, results / "drift", results / "history"))
         yield from sorted((results / "drift").glob(f"*..{escape(label)}"))
         yield from sorted((results / "history").glob("*.html"))
         yield results / "history" / "logs"
         for spec, commit in self.repositories:
             past = results / "history" / spec.repo.replace("/", "+")
+            yield from filter(surfaces.closed, [past])
             yield past / commit
             yield from sorted(past.glob("*.parquet"))
 

@@ -65,6 +65,7 @@ def searched(request: Mapping[str, Any]) -> dict[str, Any]:
         **_named(needles, made),
         "surfaces": dict(made.kinds),
         "met": sorted(made.met),
+        "read": sorted(made.read),
         "planted": sorted(proven.planted),
         "missed": sorted(proven.missed),
     }

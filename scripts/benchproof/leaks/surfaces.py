@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ _SUFFIXES: Final = {
     ".txt": "log",
     ".parquet": "table bytes",
 }
+#: The kinds that are a file's own bytes, whole.
+WHOLE: Final = frozenset({*_SUFFIXES.values(), "other file"})
 #: Every kind of surface; each is planted on in every run.
 KINDS: Final = (
     "file name",
@@ -60,11 +63,15 @@ KINDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file, folder or link that leaves; `top` is the folder whose content is searched."""
+    """A file, folder or link that leaves; `top` is the folder whose content is searched.
+
+    `closed` marks a folder that can't be listed, so that nobody knows what stands in it.
+    """
 
     path: Path
     top: Path
     origin: Origin
+    closed: bool = False
 
     @property
     def counted(self) -> bool:
@@ -94,16 +101,49 @@ def sources(folders: Iterable[tuple[Path, Origin]]) -> list[Source]:
     """Return what stands below folders, each folder itself first, in the order of names; and files."""
     found = []
     for top, origin in folders:
-        if top.is_dir():
-            found += [Source(path, top, origin) for path in (top, *sorted(top.rglob("*")))]
-        elif top.is_file() or top.is_symlink():
+        try:
+            mode = top.stat().st_mode
+        except FileNotFoundError:
+            mode = stat.S_IFREG if top.is_symlink() else 0
+        except OSError:
+            found.append(Source(top, top.parent, origin, closed=True))
+            continue
+        if stat.S_ISDIR(mode):
+            found += _below(top, origin)
+        elif mode:
             found.append(Source(top, top.parent, origin))
     return found
+
+
+def _below(top: Path, origin: Origin) -> list[Source]:
+    """Return a folder and what stands below it; links aren't followed, what can't be listed is marked."""
+    closed: set[Path] = set()
+
+    def unlisted(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            closed.add(Path(os.fsdecode(error.filename or top)))
+
+    walked = os.walk(top, onerror=unlisted)
+    paths = sorted(Path(at, name) for at, folders, files in walked for name in (*folders, *files))
+    return [Source(path, top, origin, path in closed) for path in (top, *paths)]
+
+
+def closed(folder: Path) -> bool:
+    """True for a folder that is there and can't be listed: a pattern finds nothing in it."""
+    try:
+        os.scandir(folder).close()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return False
 
 
 def documents(source: Source) -> Iterator[tuple[str, bytes]]:
     """Yield (kind, bytes) of a source; raises Unsearchable. One that is gone meanwhile leaves nothing."""
     path = source.path
+    if source.closed:
+        raise Unsearchable("folder name")
     name = os.fsencode(path.relative_to(source.top) if path != source.top else path.name)
     if path.is_symlink():
         yield "file name", name
@@ -149,7 +189,7 @@ def _of_report(path: Path, data: bytes) -> Iterator[tuple[str, bytes]]:
         from benchproof.leaks import tables
 
         try:
-            yield from tables.documents(path)
+            yield from tables.documents(data)
         except ValueError:
             raise Unsearchable(kind) from None
     elif kind != "other file":

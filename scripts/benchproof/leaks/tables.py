@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -23,16 +22,16 @@ _CARRIED: Final = 64
 _TAIL: Final = 65536
 
 
-def documents(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield (kind, text) of a table; raises ValueError for one that can't be read."""
+def documents(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield (kind, text) of a table's bytes; raises ValueError for one that can't be read."""
     try:
-        yield from _documents(path)
+        yield from _documents(data)
     except (OSError, pa.ArrowException):
         raise ValueError from None
 
 
-def _documents(path: Path) -> Iterator[tuple[str, bytes]]:
-    with pq.ParquetFile(path) as file:
+def _documents(data: bytes) -> Iterator[tuple[str, bytes]]:
+    with pq.ParquetFile(pa.BufferReader(data)) as file:
         yield "table names and metadata", _footer(file)
         yield "table statistics", _statistics(file.metadata)
         ends: dict[str, bytes] = {}

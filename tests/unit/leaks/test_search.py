@@ -174,6 +174,7 @@ def message(**changes: Any) -> dict[str, Any]:
         "met": ["log"],
         "planted": whole,
         "missed": [],
+        "read": ["a" * 64],
         **changes,
     }
 
@@ -199,6 +200,9 @@ def test_an_honest_message_is_believed() -> None:
         {"hits": None},
         {"failed": "Zq planted"},
         {"needles": None},
+        {"read": ["Zq planted"]},
+        {"read": [7]},
+        {"read": None},
     ],
     ids=repr,
 )

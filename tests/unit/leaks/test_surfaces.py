@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 
 from benchproof.leaks import surfaces
 from benchproof.leaks.needles import Needles
-from benchproof.leaks.scan import Scanned, scan
+from benchproof.leaks.scan import Scanned, mark, scan
 from benchproof.leaks.secrets import Secret
 
 
@@ -126,3 +127,39 @@ def test_a_file_that_goes_meanwhile_leaves_nothing(
     sources = surfaces.sources([(tmp_path, "report")])
     (tmp_path / "x.log").unlink()
     assert scan(Needles([]), sources).unsearchable == []
+
+
+def test_a_folder_that_cannot_be_listed_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is in it was not searched. Root may list any folder, so that the system call is told to refuse."""
+    closed = tmp_path / "a" / "closed"
+    closed.mkdir(parents=True)
+    (closed / "x.md").write_text("zq planted")
+    (tmp_path / "z.md").write_text("zq planted")
+    listed = os.scandir
+
+    def refusing(path: Any = ".") -> Any:
+        if Path(path) == closed:
+            raise PermissionError(13, "Permission denied", os.fspath(path))
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    found = scanned(tmp_path, Secret("text", "zq planted"))
+    assert [(source.path, kind) for source, kind in found.unsearchable] == [(closed, "folder name")]
+    assert {source.path.name for source, _, _ in found.hits} == {"z.md"}
+    assert [source.path for source, _ in scanned(closed).unsearchable] == [closed]
+    assert surfaces.closed(closed)
+    assert not surfaces.closed(tmp_path)
+    assert not surfaces.closed(tmp_path / "none")
+
+
+def test_each_sealed_file_is_marked_as_it_was_read(tmp_path: Path) -> None:
+    """Logs aren't sealed; a table is read once, and marked by the bytes that were searched."""
+    (tmp_path / "logs").mkdir()
+    pq.write_table(pa.table({"a": ["x"]}), tmp_path / "x.parquet")
+    for name in ("a.md", "b.bin", "logs/x.log", "c.part"):
+        (tmp_path / name).write_text(name)
+    kept = ("a.md", "b.bin", "x.parquet")
+    marks = {mark(name, sha256((tmp_path / name).read_bytes()).hexdigest()) for name in kept}
+    assert scanned(tmp_path).read == marks

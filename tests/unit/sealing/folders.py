@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ from typing import Any
 import yaml
 
 from benchproof import config, tables
+from benchproof.leaks import surfaces
+from benchproof.leaks.needles import Needles
+from benchproof.leaks.scan import scan
 from benchproof.outputs import TABLES, config_text
 from benchproof.sealing import enclosed, finish, seal
 from benchproof.sources import objects
@@ -68,9 +72,14 @@ def rows(day: str, repo_of: tuple[str, ...] = REPOS) -> dict[str, list[dict[str,
 
 
 def written(
-    results: Path, day: str = DAY, *, complete: bool = True, key: Path | None = None
+    results: Path,
+    day: str = DAY,
+    *,
+    complete: bool = True,
+    key: Path | None = None,
+    meanwhile: Callable[[Path, Path], object] = lambda folder, staged: None,
 ) -> Path:
-    """Return a sealed folder of a date."""
+    """Return a sealed folder of a date; `meanwhile` is called between the search and the seal."""
     folder, staged = results / day, results.parent / f"staged-{day}"
     staged.mkdir(parents=True)
     audit = settings()
@@ -87,12 +96,15 @@ def written(
     (staged / "settings.json").write_text(config_text(audit.merged))
     enclosed.write(staged, folder, day, made_by, complete)
     told = {"label": day, "as_of": None, "made_by": made_by}
+    read = scan(Needles(()), surfaces.sources([(staged, "report"), (folder, "report")])).read
+    meanwhile(folder, staged)
     finish.finish(
         staged,
         folder,
         told,
         complete=complete,
         scan={"hits": 0},
+        read=read,
         key=None if key is None else str(key),
     )
     return folder

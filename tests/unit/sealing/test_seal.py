@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from benchproof.errors import LeakError
 from benchproof.outputs import replacing
 from benchproof.sealing import seal
+from unit.sealing.folders import written
 
 
 def folder(results: Path, label: str, complete: object = True) -> Path:
@@ -158,3 +162,47 @@ def test_a_date_that_has_not_come_holds_no_other_back(tmp_path: Path) -> None:
     assert latest(tmp_path, "2026-01-15") == "2026-01-15"
     assert latest(tmp_path, "2999-01-01") == "2999-01-01"
     assert latest(tmp_path, "2026-01-22") == "2026-01-22"
+
+
+@pytest.mark.parametrize("value", ["x", [1], 1, "true"])
+def test_only_true_is_complete(tmp_path: Path, value: object) -> None:
+    assert not seal.is_complete(folder(tmp_path, "2026-01-15", value))
+
+
+@pytest.mark.parametrize(
+    ("name", "meanwhile"),
+    [
+        ("new.md", lambda folder, staged: (folder / "new.md").write_text("x")),
+        ("findings/new.md", lambda folder, staged: (folder / "findings/new.md").write_text("x")),
+        (
+            "licences.parquet",
+            lambda folder, staged: (folder / "licences.parquet").write_bytes(b"x"),
+        ),
+        (
+            "other.md",
+            lambda folder, staged: (folder / "findings/demo+one.md").rename(folder / "other.md"),
+        ),
+        ("report.html", lambda folder, staged: (staged / "report.html").write_text("x")),
+    ],
+    ids=["new", "new below", "changed", "renamed", "staged"],
+)
+def test_what_was_changed_after_the_search_is_not_sealed(
+    tmp_path: Path, name: str, meanwhile: Callable[[Path, Path], object]
+) -> None:
+    """Nor published: what is staged is looked at before it is copied."""
+    with pytest.raises(LeakError, match=f"1 files were changed .*first: {re.escape(name)}"):
+        written(tmp_path / "results", meanwhile=meanwhile)
+    made = tmp_path / "results" / "2026-01-15"
+    assert not (made / "seal.json").exists()
+    assert (made / "report.html").exists() == (name != "report.html")
+
+
+def test_logs_may_be_written_after_the_search(tmp_path: Path) -> None:
+    """And what is gone meanwhile isn't sealed."""
+
+    def meanwhile(folder: Path, staged: Path) -> None:
+        (folder / "logs" / "more.log").write_text("x")
+        (folder / "findings" / "demo+one.md").unlink()
+
+    made = written(tmp_path / "results", meanwhile=meanwhile)
+    assert "findings/demo+one.md" not in seal.sealed(made)
