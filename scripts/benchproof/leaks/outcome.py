@@ -23,7 +23,6 @@ MOST: Final = 100
 MASKED: Final = "a place whose name holds one too"
 _FAILED: Final = re.compile(r"[A-Za-z]{1,60} at [\w.-]{1,80}:\d{1,6}")
 _MARK: Final = re.compile(r"[0-9a-f]{64}")
-_COUNTS: Final = ("needles", "hits", "unsearchable")
 
 
 @dataclass(frozen=True, slots=True)
