@@ -163,7 +163,8 @@ def _of_row(
 
 def _count(value: Any) -> int | None:
     if isinstance(value, str):
-        value = int(value) if re.fullmatch(r"[0-9]{1,9}", value.strip()) else None
+        plain = value.strip()  # of more than int() takes away
+        value = int(plain) if re.fullmatch(r"[0-9]{1,9}", plain) else None
     right = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST
     return value if right else None
 

@@ -136,3 +136,10 @@ def test_model_and_harness_in_one_name_are_told_apart() -> None:
     assert (score.model, score.harness) == ("m-1", "mini")
     (other,) = with_harness([Score("p", "x", "category", "qc", "m-9-mini", None, None)], known)
     assert (other.model, other.harness) == ("m-9-mini", None)
+
+
+@pytest.mark.parametrize("blank", ["\x1c", "\x1d", "\x1e", "\x1f", "\x85", "\u3000"])
+def test_a_count_is_read_between_whatever_unicode_calls_blank(blank: str) -> None:
+    """str.strip takes away more than int() does."""
+    (score,) = read("results/d.csv", f'model,accuracy,N\nm,50,"{blank}12{blank}"\n').scores
+    assert score.n_evals == 12
