@@ -192,3 +192,9 @@ def distribution(**shares: float) -> dict[str, Any]:
     tolerance = {"cell_type_percentages": {"type": "absolute", "value": 3.0}}
     config = {"ground_truth": {"cell_type_distribution": shares}, "tolerances": tolerance}
     return {"type": "distribution_comparison", "config": config}
+
+
+def separation() -> dict[str, Any]:
+    """Return a marker separation grader with all thresholds that it may have."""
+    limits = {"mean_auroc": 0.85, "fraction_high": 0.7, "per_gene_cutoff": 0.8}
+    return {"type": "marker_gene_separation", "config": {"scoring": {"pass_thresholds": limits}}}

@@ -96,7 +96,12 @@ def _folder(named: str, results: Path) -> Path:
     for path in (Path(named), results / named):
         if path.is_dir():
             return path.resolve() if path.is_symlink() or path.name in ("", "..") else path
-    raise BenchproofError(f"{printable(named)}: no folder of a report, here or in {results}.")
+    known = sorted(path.parent.name for path in results.glob("*/seal.json"))
+    there = ", ".join(printable(name) for name in known if name != "latest")
+    raise BenchproofError(
+        f"{printable(named)}: no folder of a report, here or in {results}. "
+        + (f"Sealed reports there: {there}; name one." if there else "Name one, or run snakemake.")
+    )
 
 
 def _metadata(folder: Path, results: Path) -> tuple[Path, ...]:

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from defects.bench import Bench, choice, distribution, labels, markers, numeric
+from defects.bench import Bench, choice, distribution, labels, markers, numeric, separation
 from defects.cases import add
 from defects.kinds import graders, manifest, published, runs
 from family import shape
@@ -310,18 +310,7 @@ SOUND: dict[str, tuple[dict[str, Any] | None, dict[str, str]]] = {
         {"order": LIST},
     ),
     "separation": (
-        {
-            "type": "marker_gene_separation",
-            "config": {
-                "scoring": {
-                    "pass_thresholds": {
-                        "mean_auroc": 0.85,
-                        "fraction_high": 0.7,
-                        "per_gene_cutoff": 0.8,
-                    }
-                }
-            },
-        },
+        separation(),
         {"mean_auroc": "<float>", "per_gene_stats": "[...]"},
     ),
     "finished": (

@@ -6,7 +6,16 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from defects.bench import Bench, choice, distribution, labels, markers, numeric, template
+from defects.bench import (
+    Bench,
+    choice,
+    distribution,
+    labels,
+    markers,
+    numeric,
+    separation,
+    template,
+)
 from defects.cases import add, defect
 
 NAMES = ("DEMO_ALPHA", "DEMO_BRAVO", "DEMO_CHARLIE", "DEMO_DELTA", "DEMO_ECHO")
@@ -471,18 +480,7 @@ _genes(
 )
 
 _auroc = _of(
-    {
-        "type": "marker_gene_separation",
-        "config": {
-            "scoring": {
-                "pass_thresholds": {
-                    "mean_auroc": 0.85,
-                    "fraction_high": 0.7,
-                    "per_gene_cutoff": 0.8,
-                }
-            }
-        },
-    },
+    separation(),
     {"mean_auroc": "<float>", "per_gene_stats": "[...]"},
 )
 _auroc(
